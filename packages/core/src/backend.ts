@@ -1,0 +1,172 @@
+import type { RunbridgeError } from './errors.js'
+import type { JsonObject, JsonSchema } from './json.js'
+import type { Gate, Link, Marks, RunRef, Snapshot } from './run.js'
+
+/**
+ * A workflow as a tool binds it: `id` is the engine's own name (a state machine ARN, `owner/repo/file`).
+ * Backends extend this with what their engine needs to know of the tool, such as prompts of gates.
+ */
+export interface Workflow {
+  readonly id: string
+}
+
+export interface Capabilities {
+  /**
+   * What a start promises. `idempotent`: repeating it with the same run key and input never starts a second
+   * run. `findable`: not repeatable, but `find` shows the run by its key, so a lost answer can be settled.
+   * `blind`: a lost answer stays unknown. Anything but `idempotent` is never sent twice.
+   * Default `findable`.
+   */
+  readonly start: 'idempotent' | 'findable' | 'blind'
+  /** Whether a run can be asked to stop. False is said in the tool's description. Default true. */
+  readonly cancel: boolean
+  /** Whether the engine can wait for a person. False refuses `humanInput` in the configuration. Default false. */
+  readonly gates: boolean
+  /** Whether `log` exists. False hides `task_log`. Default false. */
+  readonly log: boolean
+  /**
+   * `run`: a start returns a reference to follow. `call`: the workflow ends within one request (`call`), has
+   * nothing to follow and becomes a synchronous tool. Default `run`.
+   */
+  readonly execution: 'run' | 'call'
+}
+
+export const DEFAULT_CAPABILITIES: Capabilities = {
+  start: 'findable',
+  cancel: true,
+  gates: false,
+  log: false,
+  execution: 'run',
+}
+
+export interface WorkflowDescription {
+  readonly title?: string
+  readonly description?: string
+  /** JSON Schema of the input, where the engine knows it. */
+  readonly inputSchema?: JsonSchema
+  readonly consoleUrl?: string
+  readonly capabilities: Capabilities
+}
+
+/** What every method is given beside its subject. */
+export interface CallContext {
+  /** Ends the caller's wait. Aborting never stops a run. */
+  readonly signal: AbortSignal
+}
+
+export interface GetContext extends CallContext {
+  /** Whether open gates are looked for; they can be the expensive part of a read. */
+  readonly gates: boolean
+  /** Whether progress is looked for. */
+  readonly progress: boolean
+  /** What the last read of this run returned as marks. */
+  readonly marks?: Marks
+}
+
+/**
+ * The three outcomes of one attempt. `refused` is only for an answer of the engine that says nothing runs;
+ * a reset connection, a time-out or a 5xx is `unknown`.
+ */
+export type StartResult =
+  | { readonly kind: 'started'; readonly run: RunRef }
+  | { readonly kind: 'refused'; readonly error: RunbridgeError }
+  | { readonly kind: 'unknown'; readonly error: RunbridgeError }
+
+export type FindResult =
+  | { readonly kind: 'found'; readonly run: RunRef }
+  | { readonly kind: 'absent' }
+  /** More than one run carries the key: an error, never a guess. */
+  | { readonly kind: 'ambiguous'; readonly runs: readonly RunRef[] }
+  | { readonly kind: 'unreadable'; readonly error: RunbridgeError }
+
+export type GetResult =
+  | { readonly kind: 'snapshot'; readonly snapshot: Snapshot; readonly marks?: Marks }
+  /** The engine denies the run while it lets us read its workflow. */
+  | { readonly kind: 'absent' }
+  /** Denied, expired, throttled, wrong region, down: says nothing about the run. */
+  | { readonly kind: 'unreadable'; readonly error: RunbridgeError }
+
+/** `sent` only says that the engine took the wish; whether the run stopped is for `get` to tell. */
+export type CancelResult =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'too_late' }
+  | { readonly kind: 'failed'; readonly error: RunbridgeError }
+
+/** A person's answer, in the words of elicitation (2025-11-25 client/elicitation, "Response actions"). */
+export type GateResponse =
+  | { readonly action: 'accept'; readonly content: JsonObject }
+  | { readonly action: 'decline' }
+
+export type AnswerResult =
+  | { readonly kind: 'delivered' }
+  /** The gate is closed and it was not this answer that closed it. */
+  | { readonly kind: 'too_late' }
+  | { readonly kind: 'failed'; readonly error: RunbridgeError }
+
+/** How one synchronous execution ended. `unknown`: it may have run to its end. */
+export type CallResult =
+  | { readonly kind: 'ended'; readonly snapshot: Snapshot }
+  | { readonly kind: 'refused'; readonly error: RunbridgeError }
+  | { readonly kind: 'unknown'; readonly error: RunbridgeError }
+
+export type AttachResult<W extends Workflow> =
+  | { readonly kind: 'attached'; readonly workflow: W; readonly run: RunRef }
+  | { readonly kind: 'refused'; readonly error: RunbridgeError }
+
+export interface LogPiece {
+  readonly text: string
+  /** Where the next piece starts, in characters; absent at the present end. */
+  readonly next?: number
+  /** Whether nothing will be added any more. */
+  readonly complete: boolean
+}
+
+export interface DiscoveredWorkflow {
+  readonly id: string
+  readonly title?: string
+  readonly links?: readonly Link[]
+}
+
+/**
+ * The adapter for one engine. No method retries a write inside, none throws for what the engine answers:
+ * outcomes are values, and a throw is a defect. Methods are safe to call at the same time.
+ */
+export interface Backend<W extends Workflow = Workflow> {
+  /** Names the engine in records, messages and logs: `step-functions`. */
+  readonly name: string
+  /** How long after a start the engine may still deny the run, in ms. Also the grace before `lost`. */
+  readonly visibilityMs: number
+  /** The longest life of a run in ms, after which an unreadable one is `lost`; absent where there is none. */
+  readonly maxRunMs?: number
+
+  /** Throws a RunbridgeError (`workflow_not_found`, `denied`, `unavailable`, …) when it can't be read. */
+  describe(workflow: W, context: CallContext): Promise<WorkflowDescription>
+  /** One attempt, never retried inside. */
+  start(workflow: W, runKey: string, input: JsonObject, context: CallContext): Promise<StartResult>
+  /** The run under this key, if the engine shows one. */
+  find(workflow: W, runKey: string, context: CallContext): Promise<FindResult>
+  get(workflow: W, run: RunRef, context: GetContext): Promise<GetResult>
+  /** Asks the engine to stop; never claims that it did. `reason` is at most 256 characters. */
+  cancel(workflow: W, run: RunRef, reason: string, context: CallContext): Promise<CancelResult>
+  /** Delivers an answer to an open gate of the run. */
+  answer(
+    workflow: W,
+    run: RunRef,
+    gate: Gate,
+    response: GateResponse,
+    context: CallContext,
+  ): Promise<AnswerResult>
+  /** Runs a synchronous workflow to its end: only where `execution` is `call`. One attempt. */
+  call?(workflow: W, input: JsonObject, context: CallContext): Promise<CallResult>
+  /** A run that somebody else started, to watch it. */
+  attach?(reference: string, context: CallContext): Promise<AttachResult<W>>
+  /** A bounded piece of what the run has printed so far; offset and limit in characters. */
+  log?(
+    workflow: W,
+    run: RunRef,
+    range: { readonly offset: number; readonly limit: number },
+    context: CallContext,
+  ): Promise<LogPiece>
+  /** The workflows that could become tools, paginated to the end. */
+  discover?(filter: JsonObject, context: CallContext): AsyncIterable<DiscoveredWorkflow>
+}

@@ -1,0 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Time as the service sees it: injected, so that tests decide what time it is. */
+export interface Clock {
+  /** ms since the epoch. */
+  now(): number
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => delay(ms, undefined, { signal, ref: true }).catch(() => undefined),
+}

@@ -1,0 +1,93 @@
+import type { ErrorCode } from './errors.js'
+import type { Marks, RunRef, RunState, Snapshot } from './run.js'
+
+/**
+ * The published shapes of tasks, and `plain` for callers that have none.
+ * `ext-tasks`: the 2026-07-28 extension `io.modelcontextprotocol/tasks`; `core-2025-11-25`: the experimental
+ * core tasks; `sep-1686`: the draft with ids made by the client.
+ */
+export const WIRE_FORMS = ['ext-tasks', 'core-2025-11-25', 'sep-1686', 'plain'] as const
+export type WireForm = (typeof WIRE_FORMS)[number]
+
+/**
+ * The caller a task belongs to: issuer and subject, an IAM role, or `local` on stdio and unauthenticated
+ * loopback. Compared for equality only.
+ */
+export type Owner = string
+export const LOCAL_OWNER: Owner = 'local'
+
+/** One question that was put to the caller. Its key is never used again (ext-tasks, "Task Update Requests"). */
+export interface InputRecord {
+  /** The gate's id plus the number of times it was asked. */
+  readonly key: string
+  readonly gateId: string
+  /**
+   * `open`: waits for an answer. `answered`: ours was delivered. `late`: ours came too late. `closed`: the
+   * gate closed without us, or was asked again under a new key.
+   */
+  readonly state: 'open' | 'answered' | 'late' | 'closed'
+  /** ms since the epoch. */
+  readonly askedAt: number
+  readonly settledAt?: number
+  /** Whether the gate has been seen closed since this question was put; showing it again is a new question. */
+  readonly gone?: boolean
+}
+
+/** The wish to stop a run: requested, then sent, then confirmed by the engine (the task is `cancelled`). */
+export interface CancelWish {
+  readonly reason: string
+  readonly requestedAt: number
+  readonly sentAt?: number
+}
+
+/**
+ * What the store keeps of a task. Plain JSON. All times are ms since the epoch, all durations ms.
+ * Tool arguments are not part of it: the engine has them.
+ */
+export interface TaskRecord {
+  readonly owner: Owner
+  readonly taskId: string
+  /** Raised by every update; the compare-and-set of the store rests on it. Starts at 1. */
+  readonly version: number
+  readonly tool: string
+  readonly backend: string
+  readonly workflow: string
+  readonly form: WireForm
+  readonly runKey: string
+  readonly inputDigest: string
+  /** The starter gives up then; who touches the record well after it may settle the start. */
+  readonly startDeadline: number
+  /** Whether a client can know the id. A start that came to nothing drops the record only while not. */
+  readonly idKnown: boolean
+  readonly state: RunState
+  readonly run?: RunRef
+  readonly createdAt: number
+  /** The last change that a client can see. */
+  readonly updatedAt: number
+  /** When the end was first recorded; retention counts from here. */
+  readonly endedAt?: number
+  readonly retainMs: number
+  readonly cancel?: CancelWish
+  readonly inputs: readonly InputRecord[]
+  readonly marks?: Marks
+  readonly snapshot?: Snapshot
+  /** When the last applied snapshot was asked for: an older answer changes nothing but an end. */
+  readonly observedAt?: number
+  /** The run could not be read since then. Says nothing about the run. */
+  readonly unreadable?: { readonly since: number; readonly code: ErrorCode; readonly reason: string }
+  /** The engine denies the run since then, without a look in between that saw it. */
+  readonly absentSince?: number
+  /** Why a task without a run came to its end (`lost`, or `failed` for a refused start). */
+  readonly failure?: { readonly code: ErrorCode; readonly message: string }
+  /** A sentence for the status message, such as that an answer came too late. */
+  readonly note?: string
+  /** Nobody reads the engine before then: the shared interval, and the lease of whoever reads now. */
+  readonly refreshAfter: number
+}
+
+export type TaskKey = Pick<TaskRecord, 'owner' | 'taskId'>
+
+/** When the record may be discarded, or undefined while its run may still go on. */
+export function expiresAt(record: TaskRecord): number | undefined {
+  return record.endedAt === undefined ? undefined : record.endedAt + record.retainMs
+}
