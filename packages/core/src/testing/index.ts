@@ -1,1 +1,2 @@
 export * from './fake-backend.js'
+export * from './runner.js'
