@@ -5,10 +5,13 @@ export interface Clock {
   /** ms since the epoch. */
   now(): number
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** A signal that aborts after `ms`. */
+  timeout(ms: number): AbortSignal
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) => delay(ms, undefined, { signal, ref: true }).catch(() => undefined),
+  sleep: (ms, signal) => delay(ms, undefined, signal && { signal }).catch(() => undefined),
+  timeout: (ms) => AbortSignal.timeout(ms),
 }

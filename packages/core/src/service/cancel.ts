@@ -1,0 +1,41 @@
+import type { CancelResult } from '../backend.js'
+import { toRunbridgeError } from '../errors.js'
+import { isTerminal } from '../run.js'
+import type { TaskRecord } from '../task.js'
+import type { ServiceContext } from './context.js'
+
+/** Sends a wish to cancel that is recorded and still unsent. Whether the run stops is for the engine to say. */
+export async function sendWish(context: ServiceContext, record: TaskRecord): Promise<TaskRecord> {
+  const { run, cancel } = record
+  const tool = context.tool(record.tool)
+  if (!run || !tool || !cancel || cancel.sentAt !== undefined || isTerminal(record.state)) return record
+  context.onStep('wish.sending')
+  let result: CancelResult
+  try {
+    const signal = context.within(context.requestTimeoutMs)
+    result = await tool.backend.cancel(tool.workflow, run, cancel.reason, { signal })
+  } catch (thrown) {
+    result = { kind: 'failed', error: toRunbridgeError(thrown) }
+  }
+  context.onStep('wish.sent')
+  if (result.kind === 'failed') {
+    context.log.warn({ taskId: record.taskId, err: result.error }, 'a wish to cancel could not be sent yet')
+    return record
+  }
+  return (await context.apply(record, { type: 'cancel_sent' })) ?? record
+}
+
+/** Records the wish first, so that it outlives this process, then sends it. */
+export async function cancel(
+  context: ServiceContext,
+  record: TaskRecord,
+  reason: string,
+): Promise<TaskRecord> {
+  const tool = context.tool(record.tool)
+  if (tool && !tool.capabilities.cancel) {
+    const note = 'This workflow can not be stopped once it runs; the wish to cancel changes nothing.'
+    return (await context.apply(record, { type: 'noted', note })) ?? record
+  }
+  const wished = await context.apply(record, { type: 'cancel_requested', reason: reason.slice(0, 256) })
+  return wished ? sendWish(context, wished) : record
+}

@@ -1,0 +1,152 @@
+import type { Clock } from '../clock.js'
+import { RunbridgeError } from '../errors.js'
+import type { Ids } from '../ids.js'
+import type { Json, JsonSchema } from '../json.js'
+import { openQuestions, reduce, type TaskEvent, visible } from '../lifecycle.js'
+import { isTerminal } from '../run.js'
+import type { TaskStore } from '../store.js'
+import { expiresAt, type TaskKey, type TaskRecord } from '../task.js'
+import type { TaskTool } from '../tool.js'
+import { pollInterval } from './interval.js'
+import type { Task } from './task-service.js'
+
+/** What the service writes about its own doings; pino's loggers fit. Never given secrets or arguments. */
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/**
+ * The moments between a call and its handle at which a process can die. Every await of a start lies between
+ * two of them; the fault tests kill a server at each.
+ */
+export const CREATE_STEPS = [
+  'record.creating',
+  'record.created',
+  'start.sending',
+  'start.answered',
+  'reference.setting',
+  'reference.set',
+  'wish.sending',
+  'wish.sent',
+  'find.sending',
+  'find.answered',
+  'handle.leaving',
+] as const
+export type CreateStep = (typeof CREATE_STEPS)[number]
+
+export interface ServiceOptions {
+  readonly store: TaskStore
+  readonly tools: readonly TaskTool[]
+  /** Default: the system's clock. */
+  readonly clock?: Clock
+  /** Default: random ids. */
+  readonly ids?: Ids
+  /** What of the value breaks the schema, as sentences that name path and rule; empty when it fits. */
+  readonly validate: (schema: JsonSchema, value: Json) => readonly string[]
+  /** Default: silent. */
+  readonly log?: Log
+  /** How long a starter tries to settle its start, in ms. Default 20,000. */
+  readonly startTimeoutMs?: number
+  /** How long one attempt to start may take, in ms. Default 10,000. */
+  readonly attemptTimeoutMs?: number
+  /** How long one read, cancel or answer may take, in ms. Default 10,000. */
+  readonly requestTimeoutMs?: number
+  /** The pause between two attempts to settle an unknown start, in ms. Default 250. */
+  readonly settlePauseMs?: number
+  /** By how much the clocks of two replicas may differ, in ms. Default 2,000. */
+  readonly clockAllowanceMs?: number
+  /** Called at each step of a start; for fault tests. */
+  readonly onStep?: (step: CreateStep) => void
+}
+
+/** What the parts of the service share. */
+export interface ServiceContext extends Required<Omit<ServiceOptions, 'tools'>> {
+  tool(name: string): TaskTool | undefined
+  /** The record, or `task_not_found` for an unknown, foreign or expired one. */
+  read(key: TaskKey): Promise<TaskRecord>
+  /**
+   * Applies events to the record, again to the fresh one on every conflict, so that none is dropped.
+   * Undefined when the record is gone.
+   */
+  apply(record: TaskRecord, ...events: TaskEvent[]): Promise<TaskRecord | undefined>
+  view(record: TaskRecord): Task
+  /** A signal that aborts after `ms`. */
+  within(ms: number): AbortSignal
+  subscribe(key: TaskKey, listener: (task: Task) => void): () => void
+}
+
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
+
+export function createContext(
+  options: ServiceOptions & { readonly clock: Clock; readonly ids: Ids },
+): ServiceContext {
+  const tools = new Map(options.tools.map((tool) => [tool.name, tool]))
+  const listeners = new Map<string, Set<(task: Task) => void>>()
+  const { store, clock } = options
+  const log = options.log ?? silent
+
+  const view = (record: TaskRecord): Task => ({
+    record,
+    questions: isTerminal(record.state) ? [] : openQuestions(record),
+    pollIntervalMs: pollInterval(record, clock.now()),
+  })
+
+  const announce = (before: TaskRecord, after: TaskRecord) => {
+    if (visible(before) === visible(after)) return
+    for (const listener of [...(listeners.get(keyText(after)) ?? [])]) listener(view(after))
+  }
+
+  return {
+    settlePauseMs: 250,
+    startTimeoutMs: 20_000,
+    attemptTimeoutMs: 10_000,
+    requestTimeoutMs: 10_000,
+    clockAllowanceMs: 2_000,
+    onStep: () => {},
+    ...options,
+    log,
+    tool: (name) => tools.get(name),
+    async read(key) {
+      const record = await store.get(key)
+      const expires = record && expiresAt(record)
+      if (!record || (expires !== undefined && expires <= clock.now())) {
+        throw new RunbridgeError('task_not_found', 'Task not found')
+      }
+      return record
+    },
+    async apply(record, ...events) {
+      let current = record
+      for (;;) {
+        const before = current
+        const next = events.reduce((task, event) => reduce(task, event, clock.now()), before)
+        if (next === before) return before
+        const outcome = await store.update(next)
+        if (outcome === 'updated') {
+          const after = { ...next, version: next.version + 1 }
+          announce(before, after)
+          return after
+        }
+        const fresh = outcome === 'missing' ? undefined : await store.get(record)
+        if (!fresh) return undefined
+        current = fresh
+      }
+    },
+    view,
+    within: (ms) => clock.timeout(ms),
+    subscribe(key, listener) {
+      const text = keyText(key)
+      const set = listeners.get(text) ?? new Set()
+      listeners.set(text, set.add(listener))
+      return () => {
+        set.delete(listener)
+        if (set.size === 0 && listeners.get(text) === set) listeners.delete(text)
+      }
+    },
+  }
+}
+
+function keyText({ owner, taskId }: TaskKey): string {
+  return JSON.stringify([owner, taskId])
+}

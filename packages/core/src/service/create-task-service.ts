@@ -1,0 +1,90 @@
+import { systemClock } from '../clock.js'
+import { RunbridgeError } from '../errors.js'
+import { randomIds } from '../ids.js'
+import { isTerminal } from '../run.js'
+import { expiresAt, type TaskKey, type TaskRecord } from '../task.js'
+import { answer } from './answer.js'
+import { cancel, sendWish } from './cancel.js'
+import { createContext, type ServiceOptions } from './context.js'
+import { create } from './create.js'
+import { createRefresh } from './refresh.js'
+import { settle } from './settle.js'
+import type { Task, TaskService } from './task-service.js'
+import { waitFor } from './wait.js'
+
+/** How many records of each kind one sweep handles, so that it stays short. */
+const SWEEP_LIMIT = 100
+
+export function createTaskService(options: ServiceOptions): TaskService {
+  const context = createContext({ clock: systemClock, ids: randomIds(), ...options })
+  const { store, clock, view } = context
+  const refresh = createRefresh(context)
+  const underWay = new Set<Promise<unknown>>()
+
+  /** Counts the work, so that `drain` can wait for it. */
+  function track<T>(work: Promise<T>): Promise<T> {
+    underWay.add(work)
+    const done = () => void underWay.delete(work)
+    work.then(done, done)
+    return work
+  }
+
+  /** Brings a record up to date: settles its start or reads its run, whichever is due. */
+  async function follow(record: TaskRecord): Promise<TaskRecord> {
+    const current = record.state === 'starting' ? await settle(context, record) : await refresh(record)
+    if (!current) throw new RunbridgeError('task_not_found', 'Task not found')
+    return current
+  }
+
+  async function get(key: TaskKey): Promise<Task> {
+    return view(await follow(await context.read(key)))
+  }
+
+  return {
+    create: (request) => track(create(context, request)),
+    get,
+    wait: (key, waitOptions) => waitFor(context, get, key, waitOptions),
+    async answer(key, responses) {
+      const { record, outcomes } = await track(answer(context, await context.read(key), responses))
+      return { task: view(record), outcomes }
+    },
+    async cancel(key, reason) {
+      return view(await track(cancel(context, await context.read(key), reason)))
+    },
+    async list(owner, filter, { limit, cursor }) {
+      const page = await store.list(owner, filter, limit, cursor)
+      const now = clock.now()
+      const alive = page.records.filter((record) => (expiresAt(record) ?? Number.POSITIVE_INFINITY) > now)
+      return { tasks: alive.map(view), ...(page.next !== undefined && { next: page.next }) }
+    },
+    async delete(key) {
+      const record = await context.read(key)
+      if (!isTerminal(record.state)) {
+        throw new RunbridgeError('conflict', 'Only a task that has ended can be deleted; cancel it first.')
+      }
+      await store.delete(key)
+    },
+    async hint(query) {
+      const records = await store.byRun('run' in query ? { runId: query.run.id } : query)
+      for (const record of records) {
+        const due = await context.apply(record, { type: 'refresh_due' })
+        if (due) await track(refresh(due))
+      }
+    },
+    subscribe: context.subscribe,
+    async sweep() {
+      const { removed, due } = await store.sweep(clock.now(), SWEEP_LIMIT)
+      let settled = 0
+      for (const record of due) {
+        const after = await track(
+          record.state === 'starting' ? settle(context, record) : sendWish(context, record),
+        )
+        if (after?.version !== record.version) settled += 1
+      }
+      return { removed, settled }
+    },
+    async drain() {
+      await Promise.allSettled(underWay)
+    },
+  }
+}

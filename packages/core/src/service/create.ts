@@ -1,0 +1,204 @@
+import type { StartResult } from '../backend.js'
+import { RunbridgeError } from '../errors.js'
+import { digest } from '../ids.js'
+import type { JsonObject } from '../json.js'
+import type { RunRef } from '../run.js'
+import type { TaskRecord } from '../task.js'
+import type { TaskTool } from '../tool.js'
+import { sendWish } from './cancel.js'
+import type { ServiceContext } from './context.js'
+import { MIN_INTERVAL_MS } from './interval.js'
+import { find, notSettled, settle } from './settle.js'
+import type { CreateOutcome, CreateRequest } from './task-service.js'
+
+/**
+ * Records, starts, sets the reference: in this order, so that whatever dies in between leaves either nothing
+ * or a record that `settle` can bring to the truth. Only this function ever starts a run.
+ */
+export async function create(context: ServiceContext, request: CreateRequest): Promise<CreateOutcome> {
+  const { store, onStep } = context
+  const tool = context.tool(request.tool)
+  if (!tool) throw new RunbridgeError('misconfigured', `There is no tool named ${request.tool}.`)
+  const record = newRecord(context, tool, request)
+  for (;;) {
+    onStep('record.creating')
+    const outcome = await store.create(record)
+    onStep('record.created')
+    if (outcome === 'created') return start(context, tool, record, request.input)
+    const existing = await replay(context, record)
+    if (existing) return existing
+  }
+}
+
+function newRecord(context: ServiceContext, tool: TaskTool, request: CreateRequest): TaskRecord {
+  const now = context.clock.now()
+  return {
+    owner: request.owner,
+    taskId: request.taskId ?? context.ids.taskId(),
+    version: 1,
+    tool: tool.name,
+    backend: tool.backend.name,
+    workflow: tool.workflow.id,
+    form: request.form,
+    runKey: request.runKey ?? context.ids.runKey(),
+    inputDigest: digest(request.input),
+    startDeadline: now + context.startTimeoutMs,
+    idKnown: request.idKnown ?? false,
+    state: 'starting',
+    createdAt: now,
+    updatedAt: now,
+    retainMs: Math.min(request.retainMs ?? tool.retainMs, tool.retainMs),
+    inputs: [],
+    refreshAfter: now + MIN_INTERVAL_MS,
+  }
+}
+
+/**
+ * The id is taken. By the same call, sent again: its task is the answer, once its starter has settled it.
+ * Undefined when the record is gone meanwhile, so that nothing runs under it.
+ */
+async function replay(context: ServiceContext, record: TaskRecord): Promise<CreateOutcome | undefined> {
+  const { store, clock } = context
+  for (;;) {
+    const existing = await store.get(record)
+    if (!existing) return undefined
+    if (existing.runKey !== record.runKey || existing.inputDigest !== record.inputDigest) {
+      const error = new RunbridgeError('conflict', `Task ID already exists: ${record.taskId}`)
+      return { kind: 'refused', error }
+    }
+    if (existing.state !== 'starting' || clock.now() >= existing.startDeadline) {
+      const task = await context.apply(existing, { type: 'id_published' })
+      if (task) return { kind: 'task', task: context.view(task), replayed: true }
+    }
+    await clock.sleep(context.settlePauseMs)
+  }
+}
+
+async function start(
+  context: ServiceContext,
+  tool: TaskTool,
+  record: TaskRecord,
+  input: JsonObject,
+): Promise<CreateOutcome> {
+  const first = await attempt(context, tool, record, input)
+  if (first.kind === 'started') return adopt(context, record, first.run)
+  if (first.kind === 'refused') return withdraw(context, record, first.error)
+  context.log.warn(
+    { taskId: record.taskId, tool: tool.name, err: first.error },
+    'the answer of a start was lost',
+  )
+  return pursue(context, tool, record, input)
+}
+
+/** One attempt, ended at the starter's deadline. What is thrown says nothing, so it is unknown. */
+async function attempt(
+  context: ServiceContext,
+  tool: TaskTool,
+  record: TaskRecord,
+  input: JsonObject,
+): Promise<StartResult> {
+  const { clock, onStep } = context
+  const left = record.startDeadline - clock.now()
+  if (left <= 0) {
+    const error = new RunbridgeError('unavailable', 'The start was not sent before its deadline; call again.')
+    return { kind: 'refused', error }
+  }
+  onStep('start.sending')
+  const signal = context.within(Math.min(left, context.attemptTimeoutMs))
+  try {
+    return await tool.backend.start(tool.workflow, record.runKey, input, { signal })
+  } catch (cause) {
+    const error = new RunbridgeError('unknown_outcome', 'The start was sent and its answer was lost.', {
+      cause,
+    })
+    return { kind: 'unknown', error }
+  } finally {
+    onStep('start.answered')
+  }
+}
+
+/**
+ * An attempt may have started the run. Looks for it, and repeats the start where the engine makes that
+ * harmless, until the deadline; a refusal after an unknown attempt says nothing about that attempt.
+ */
+async function pursue(
+  context: ServiceContext,
+  tool: TaskTool,
+  record: TaskRecord,
+  input: JsonObject,
+): Promise<CreateOutcome> {
+  const { clock } = context
+  let visibleAt = clock.now() + tool.backend.visibilityMs
+  for (;;) {
+    const found = await find(context, tool, record)
+    if (found.kind === 'found') return adopt(context, record, found.run)
+    if (found.kind === 'ambiguous') return handOut(context, record, notSettled(found))
+    const now = clock.now()
+    if (found.kind === 'absent' && now >= visibleAt) return handOut(context, record, notSettled(found))
+    if (now >= record.startDeadline) return handOut(context, record)
+    if (tool.capabilities.start === 'idempotent') {
+      const again = await attempt(context, tool, record, input)
+      if (again.kind === 'started') return adopt(context, record, again.run)
+      if (again.kind === 'unknown') visibleAt = clock.now() + tool.backend.visibilityMs
+    }
+    await clock.sleep(context.settlePauseMs)
+  }
+}
+
+/** The run is known: set the reference, then let the handle leave. */
+async function adopt(context: ServiceContext, record: TaskRecord, run: RunRef): Promise<CreateOutcome> {
+  const { store, onStep, log } = context
+  onStep('reference.setting')
+  let adopted = await context.apply(record, { type: 'started', run })
+  while (!adopted) {
+    // Somebody settled the record as not started, too early for this starter: the run is there after all.
+    log.warn(
+      { taskId: record.taskId, run: run.id },
+      'a start outlived its deadline; its record is kept again',
+    )
+    const again: TaskRecord = { ...record, state: 'running', idKnown: true, run }
+    adopted =
+      (await store.create(again)) === 'created' ? again : await context.apply(again, { type: 'started', run })
+  }
+  onStep('reference.set')
+  if (adopted.run?.id !== run.id) {
+    log.error(
+      { taskId: record.taskId, run: run.id, state: adopted.state },
+      'a run goes on without its task: it was found only after the task had ended',
+    )
+  }
+  adopted = await sendWish(context, adopted)
+  onStep('handle.leaving')
+  return { kind: 'task', task: context.view(adopted), replayed: false }
+}
+
+/** Nothing runs: the record goes, unless a client knows its id. */
+async function withdraw(
+  context: ServiceContext,
+  record: TaskRecord,
+  error: RunbridgeError,
+): Promise<CreateOutcome> {
+  if (record.idKnown) {
+    const refused = { type: 'start_refused', code: error.code, message: error.message } as const
+    const failed = await context.apply(record, refused)
+    if (failed) return { kind: 'task', task: context.view(failed), replayed: false }
+  }
+  await context.store.delete(record)
+  return { kind: 'refused', error }
+}
+
+/** The start could not be settled by its starter: the id leaves with what is known. */
+async function handOut(
+  context: ServiceContext,
+  record: TaskRecord,
+  lost?: { readonly type: 'start_unsettled'; readonly message: string },
+): Promise<CreateOutcome> {
+  const kept = await context.apply(record, { type: 'id_published' }, ...(lost ? [lost] : []))
+  if (kept) {
+    context.onStep('handle.leaving')
+    return { kind: 'task', task: context.view((await settle(context, kept)) ?? kept), replayed: false }
+  }
+  const message =
+    'The start could not be settled; it may have started. Look at the engine before you repeat it.'
+  return { kind: 'refused', error: new RunbridgeError('unknown_outcome', message) }
+}
