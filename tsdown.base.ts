@@ -4,6 +4,8 @@ import type { UserConfig } from 'tsdown'
 export function library(entry: string[]): UserConfig {
   return {
     entry,
+    // dist mirrors src, also where a package has one entry in a folder.
+    root: 'src',
     format: 'esm',
     platform: 'node',
     target: 'node20',
@@ -12,5 +14,7 @@ export function library(entry: string[]): UserConfig {
     sourcemap: true,
     dts: true,
     clean: true,
+    // Dependencies and the other packages stay imports, in JavaScript and in declarations.
+    deps: { skipNodeModulesBundle: true },
   }
 }
