@@ -1,0 +1,66 @@
+import * as z from 'zod'
+import { RunbridgeError } from '../../errors.js'
+import type { JsonObject } from '../../json.js'
+import type { InputResponse } from '../../service/task-service.js'
+
+/** Ids are ours; anything longer is none of them and need not reach the store. */
+const MAX_TASK_ID = 512
+/** More answers than any task asks questions. */
+const MAX_RESPONSES = 100
+
+const taskParams = z.looseObject({ taskId: z.string().min(1).max(MAX_TASK_ID) })
+
+const responses = z
+  .record(z.string(), z.unknown())
+  .refine((entries) => Object.keys(entries).length <= MAX_RESPONSES, `at most ${MAX_RESPONSES} entries`)
+
+/** `ElicitResult` (2026-07-28 schema): form answers are flat and primitive. */
+const elicitResult = z.discriminatedUnion('action', [
+  z.looseObject({
+    action: z.literal('accept'),
+    content: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+      .optional(),
+  }),
+  z.looseObject({ action: z.literal('decline') }),
+  z.looseObject({ action: z.literal('cancel') }),
+])
+
+/** Params of `tasks/get` and `tasks/cancel` (ext-tasks, "Task Polling", "Task Cancellation"). */
+export function parseTaskParams(params: unknown): { readonly taskId: string } {
+  return { taskId: check(taskParams, params, 'params').taskId }
+}
+
+export interface InputResponses {
+  readonly responses: Readonly<Record<string, InputResponse>>
+  /**
+   * Keys whose value is no elicitation result. A server ignores keys that are not outstanding whatever they
+   * carry (ext-tasks, "Task Update Requests"), so only the caller can say whether one of these is an error.
+   */
+  readonly malformed: readonly string[]
+}
+
+/** `inputResponses` of `tasks/update` and of a multi round-trip retry. */
+export function parseInputResponses(value: unknown): InputResponses {
+  const accepted: [string, InputResponse][] = []
+  const malformed: string[] = []
+  for (const [key, entry] of Object.entries(check(responses, value, 'inputResponses'))) {
+    const parsed = elicitResult.safeParse(entry)
+    if (!parsed.success) malformed.push(key)
+    else accepted.push([key, inputResponse(parsed.data)])
+  }
+  return { responses: Object.fromEntries(accepted), malformed }
+}
+
+function inputResponse(result: z.infer<typeof elicitResult>): InputResponse {
+  if (result.action !== 'accept') return { action: result.action }
+  return { action: 'accept', content: (result.content ?? {}) as JsonObject }
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const path = [name, ...(issue?.path ?? [])].map(String).join('.')
+  throw new RunbridgeError('invalid_input', `${path}: ${issue?.message ?? 'invalid'}.`)
+}
