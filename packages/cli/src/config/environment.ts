@@ -1,0 +1,61 @@
+import { type Document, isMap, isScalar, isSeq, parse, Scalar } from 'yaml'
+import type { Problem } from './problems.js'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** `$${` (a literal `${`), `${NAME}`, `${NAME:-default}`, or a `${` that is none of them. */
+const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{/g
+
+/**
+ * Replaces references to the environment in the document's values, in place; keys are left alone. The default
+ * counts when the variable is unset or empty, as in a shell. An unquoted value becomes a number or a boolean
+ * where it now reads as one, so that `port: ${PORT}` works; quotes keep it a string.
+ */
+export function substituteEnvironment(document: Document, env: Environment): Problem[] {
+  return substituteIn(document.contents, [], env)
+}
+
+function substituteIn(node: unknown, path: readonly (string | number)[], env: Environment): Problem[] {
+  if (isMap(node)) {
+    return node.items.flatMap(({ key, value }) => {
+      return substituteIn(value, [...path, String(isScalar(key) ? key.value : key)], env)
+    })
+  }
+  if (isSeq(node)) return node.items.flatMap((item, index) => substituteIn(item, [...path, index], env))
+  if (!isScalar(node) || typeof node.value !== 'string') return []
+  const { text, errors } = substitute(node.value, env)
+  if (text !== node.value) node.value = node.type === Scalar.PLAIN ? numberOrBoolean(text) : text
+  return errors.map((message) => ({ path, message }))
+}
+
+function substitute(written: string, env: Environment): { text: string; errors: string[] } {
+  const errors: string[] = []
+  const text = written.replace(REFERENCE, (reference: string, name?: string, fallback?: string) => {
+    if (reference === '$${') return '${'
+    if (name === undefined) {
+      errors.push(
+        `malformed reference: write ${literal('NAME')} or ${literal('NAME:-default')}, or \`$\${\` for \`\${\``,
+      )
+      return reference
+    }
+    const value = env[name]
+    if (fallback !== undefined) return value || fallback
+    if (value !== undefined) return value
+    errors.push(
+      `the environment variable ${name} is not set: set it, or write ${literal(`${name}:-default`)}`,
+    )
+    return reference
+  })
+  return { text, errors }
+}
+
+function literal(inside: string): string {
+  return `\`\${${inside}}\``
+}
+
+/** Only what writes back to the same text: `007` and `1e3` stay strings. */
+function numberOrBoolean(text: string): string | number | boolean {
+  if (!/^(true|false|-?[0-9.]+)$/.test(text)) return text
+  const value: unknown = parse(text)
+  return (typeof value === 'number' || typeof value === 'boolean') && String(value) === text ? value : text
+}

@@ -1,0 +1,184 @@
+import type { JsonObject } from '@runbridge/core'
+import * as z from 'zod'
+
+const text = (description: string) => z.string().min(1).describe(description)
+const ms = (description: string) => z.int().min(0).describe(`${description}, in milliseconds`)
+
+/** JSON as YAML gives it; what it must be as a JSON Schema is checked when the tool is composed. */
+const jsonObject: z.ZodType<JsonObject> = z.record(
+  z.string(),
+  z.unknown(),
+) as unknown as z.ZodType<JsonObject>
+const jsonSchema = (description: string) => jsonObject.meta({ description })
+
+const server = z
+  .strictObject({
+    host: text('The address to listen on. Only loopback addresses until there is authentication').default(
+      '127.0.0.1',
+    ),
+    port: z
+      .int()
+      .min(0)
+      .max(65_535)
+      .default(8080)
+      .describe('The port to listen on; 0 lets the system choose'),
+    name: text('The name shown to clients').default('runbridge'),
+    title: text('A title for people').optional(),
+    instructions: text('What an agent should know about these tools as a whole').optional(),
+    allowedHosts: z
+      .array(text('A host name'))
+      .optional()
+      .describe('Values of the Host header that are accepted beside loopback names'),
+    allowedOrigins: z
+      .array(text('An origin, such as `https://app.example.com`'))
+      .optional()
+      .describe('Values of the Origin header that are accepted; requests without one always are'),
+    secret: z
+      .string()
+      .min(32)
+      .optional()
+      .describe(
+        'Seals the state of questions that are asked before a run starts. Every process behind one address needs the same. Default: a random one kept in the store',
+      ),
+    logLevel: z
+      .enum(['debug', 'info', 'warn', 'error', 'silent'])
+      .default('info')
+      .describe('What is logged, as JSON lines on standard error'),
+  })
+  .describe('How the server listens and presents itself')
+
+const store = z
+  .strictObject({
+    sqlite: z
+      .strictObject({
+        path: text('The file. A relative path starts at the folder of this configuration file').default(
+          '.runbridge/tasks.sqlite',
+        ),
+      })
+      .optional()
+      .describe('One SQLite file, shared by any number of processes on this machine. The default'),
+    memory: z
+      .strictObject({})
+      .optional()
+      .describe('Nothing survives a restart: runs go on in the engine, but no client finds them again'),
+  })
+  .refine(
+    (stores) => Object.values(stores).filter((store) => store !== undefined).length === 1,
+    'name exactly one store: `sqlite: {}` or `memory: {}`',
+  )
+  .describe('Where task records are kept: exactly one of these')
+
+const engines = z
+  .strictObject({
+    stepFunctions: z
+      .strictObject({
+        region: text("The region. Default: the state machine ARN's").optional(),
+        profile: text('A profile of the AWS configuration files').optional(),
+        endpoint: z.url().optional().describe('An endpoint instead of the region’s own'),
+        roleArn: text('A role to assume').optional(),
+      })
+      .optional()
+      .describe('AWS Step Functions. Credentials come from the standard AWS chain'),
+  })
+  .describe('Settings of the engines')
+
+const gate = z.strictObject({
+  prompt: text('The question as a person reads it').optional(),
+  schema: jsonSchema(
+    'JSON Schema of the answer: one flat object of primitive properties. Default: no properties, so that accepting or declining is the answer',
+  ).optional(),
+  promptField: text("The field of the task's parameters that holds the question").optional(),
+  schemaField: text("The field of the task's parameters that holds the JSON Schema of the answer").optional(),
+})
+
+const question = (key: string) =>
+  z.strictObject({
+    message: text('What the person reads'),
+    key: text(`The key of the question on the wire. Default: ${key}`).optional(),
+  })
+
+/** MCP 2026-07-28, server/tools, "Tool Names". */
+const toolName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'use 1 to 128 of the characters A-Z a-z 0-9 _ - .')
+  .describe('The name that agents call: 1 to 128 of `A-Z a-z 0-9 _ - .`')
+
+export const toolSchema = z.strictObject({
+  name: toolName,
+  title: text('A title for people').optional(),
+  description: text('What the tool does and when to use it, for the model').optional(),
+  annotations: z
+    .strictObject({
+      title: text('A title for people').optional(),
+      readOnlyHint: z.boolean().optional().describe('It changes nothing'),
+      destructiveHint: z.boolean().optional().describe('It may delete or overwrite'),
+      idempotentHint: z
+        .boolean()
+        .optional()
+        .describe('Calling it again with the same arguments changes nothing more'),
+      openWorldHint: z.boolean().optional().describe('It touches systems outside your own'),
+    })
+    .optional()
+    .describe('Hints for the host (MCP `ToolAnnotations`)'),
+  stepFunctions: z
+    .strictObject({
+      stateMachineArn: text(
+        'The state machine, with `:VERSION` or `:ALIAS` behind it if you want one of them',
+      ),
+      gates: z
+        .record(z.string(), gate)
+        .optional()
+        .describe('What is asked at a state that waits for a task token, by state name'),
+    })
+    .describe('The state machine that a call starts'),
+  input: jsonSchema('JSON Schema 2020-12 of the arguments, an object').optional(),
+  output: jsonSchema('JSON Schema 2020-12 of the output, an object').optional(),
+  taskSupport: z
+    .enum(['forbidden', 'optional', 'required'])
+    .optional()
+    .describe(
+      '`optional`: a task for clients that have them, a bounded hold for others. `required`: refused to clients without tasks. `forbidden`: synchronous, only for Express state machines',
+    ),
+  confirm: question('`confirm`')
+    .optional()
+    .describe(
+      'Asked before anything starts; `{argument}` in the message stands for the value of that argument',
+    ),
+  askFor: z
+    .record(z.string(), question("the argument's name"))
+    .optional()
+    .describe('Required arguments that are asked for when the call leaves them out, by name'),
+  humanInput: z
+    .enum(['off', 'elicitation', 'model'])
+    .optional()
+    .describe(
+      'Who may answer a state that waits for a person. `off`: nobody from here. `elicitation`: a person, by an elicitation of the host. `model`: the model too',
+    ),
+  unanswerable: z
+    .enum(['refuse', 'show'])
+    .optional()
+    .describe(
+      'When the caller can’t be asked: `refuse` the call before it starts, or `show` who must answer where',
+    ),
+  holdMs: ms(
+    'How long a call of a client without tasks is held before it is answered with a task id',
+  ).optional(),
+  retainMs: ms('How long a task is kept after its end').optional(),
+  resultText: text(
+    'The text of the result instead of the output as JSON; `{path.to.value}` stands for a part of the output',
+  ).optional(),
+  progress: z.boolean().optional().describe('Whether the current state is read from the history and shown'),
+})
+
+/** `runbridge.yaml`. The one description of it: types, checks, the editor's schema and the docs follow. */
+export const configSchema = z
+  .strictObject({
+    server: server.prefault({}),
+    store: store.prefault({ sqlite: {} }),
+    engines: engines.prefault({}),
+    tools: z.array(toolSchema).min(1, 'name at least one tool').describe('The tools'),
+  })
+  .describe('Runbridge configuration')
+
+export type Config = z.output<typeof configSchema>
+export type ToolConfig = Config['tools'][number]
