@@ -1,0 +1,66 @@
+import type { Source } from './sources.js'
+
+/** The rules of docs/architecture.md, "Directions", as tables. A new package belongs in each of them. */
+
+/** Which packages of ours a package may import. `core` stands on nothing, `emulators` knows nobody. */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  stores: ['core'],
+  'step-functions': ['core'],
+  server: ['core'],
+  emulators: [],
+  cli: ['core', 'stores', 'step-functions', 'server', 'emulators'],
+}
+
+/** Which SDKs and libraries a package stands on; its manifest may name no others. */
+export const STANDS_ON: Readonly<Record<string, readonly string[]>> = {
+  core: ['zod'],
+  stores: ['libsql'],
+  'step-functions': ['@aws-sdk/client-sfn', '@aws-sdk/credential-providers', 'zod'],
+  server: ['@hono/node-server', '@modelcontextprotocol/server', 'ajv', 'ajv-formats', 'hono', 'pino', 'zod'],
+  emulators: ['aws-local-stepfunctions', 'zod'],
+  cli: [
+    '@aws-sdk/client-sfn',
+    '@aws-sdk/credential-providers',
+    '@modelcontextprotocol/client',
+    '@modelcontextprotocol/ext-tasks',
+    'commander',
+    'libsql',
+    'pino',
+    'yaml',
+    'zod',
+  ],
+}
+
+/** What may load the emulators: the demo, nothing else that a user runs. */
+export function isDemo(source: Source): boolean {
+  return source.pkg === 'cli' && /(^|\/)demo(\/|\.ts$|-[a-z-]+\.ts$)/.test(source.file)
+}
+
+/**
+ * The floors inside core, from a file's path below `src`. `domain`: words, ports and rules. `service`: the task
+ * service. `wire:<form>`: one wire form. `testing`: the conformance kits. `index`: what is published.
+ */
+export function coreFloor(file: string): string {
+  if (file === 'index.ts') return 'index'
+  const [folder, form] = file.split('/')
+  if (folder === 'wire') return `wire:${form}`
+  if (folder === 'service' || folder === 'testing') return folder
+  return 'domain'
+}
+
+/** Whether a file on one floor of core may import from another. Types of the service's port are the domain's. */
+export function coreMayImport(from: string, to: string): boolean {
+  if (from === to) return true
+  if (from === 'index') return to === 'domain' || to === 'service'
+  if (from === 'domain') return false
+  if (from === 'service') return to === 'domain'
+  if (from === 'testing') return to === 'domain' || to === 'service'
+  return to === 'domain'
+}
+
+/** The service's port: shapes alone, so that the domain and the wire forms can speak of a task. */
+export const SERVICE_PORT = 'service/task-service.ts'
+
+/** Test runners, which the published suites are handed instead of importing. */
+export const RUNNERS = ['vitest', 'jest', '@jest/globals', 'mocha', 'ava', 'tap', 'node:test', 'bun:test']
