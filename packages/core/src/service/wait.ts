@@ -6,7 +6,7 @@ import type { Task, WaitOptions } from './task-service.js'
 
 /** The longest pause between two looks at a record that another process may change. */
 const LOOK_MS = 1_000
-const MIN_PAUSE_MS = 50
+const MIN_PAUSE_MS = 100
 
 /** Follows a task until something holds, time is up or the caller leaves; changes made here wake it at once. */
 export async function waitFor(
@@ -29,11 +29,8 @@ export async function waitFor(
       last = seen
       const now = clock.now()
       if (until(task) || now >= end || signal.aborted) return task
-      const due = Math.min(task.record.refreshAfter - now, LOOK_MS, end - now)
-      await clock.sleep(
-        Math.max(due, Math.min(MIN_PAUSE_MS, end - now)),
-        AbortSignal.any([signal, woken.signal]),
-      )
+      const due = Math.min(Math.max(task.record.refreshAfter - now, MIN_PAUSE_MS), LOOK_MS, end - now)
+      await clock.sleep(due, AbortSignal.any([signal, woken.signal]))
     } finally {
       unsubscribe()
     }

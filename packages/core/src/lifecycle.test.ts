@@ -1,0 +1,349 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { inputKey, openQuestions, reduce, type TaskEvent, visible } from './lifecycle.js'
+import { type Gate, isTerminal, RUN_STATES, type RunRef, type Snapshot, TERMINAL_STATES } from './run.js'
+import type { TaskRecord } from './task.js'
+
+const T0 = 1_000_000
+const RUN: RunRef = { id: 'run-1', attempt: 0 }
+const SECOND_ATTEMPT: RunRef = { id: 'run-1', attempt: 1 }
+
+const gate = (id: string): Gate => ({ id, step: id, prompt: `${id}?`, schema: { type: 'object' } })
+
+const snapshot = (state: Snapshot['state'], gates: Gate[] = []): Snapshot => ({
+  state,
+  nativeState: state.toUpperCase(),
+  gates,
+  links: [],
+})
+
+const starting: TaskRecord = {
+  owner: 'local',
+  taskId: 'tsk_1',
+  version: 1,
+  tool: 'deploy',
+  backend: 'fake',
+  workflow: 'w',
+  form: 'ext-tasks',
+  runKey: 'rb-1',
+  inputDigest: 'd',
+  startDeadline: T0 + 20_000,
+  idKnown: false,
+  state: 'starting',
+  createdAt: T0,
+  updatedAt: T0,
+  retainMs: 60_000,
+  inputs: [],
+  refreshAfter: T0,
+}
+const running = reduce(starting, { type: 'started', run: RUN }, T0)
+
+const look = (shot: Snapshot, observedAt: number, run = RUN): TaskEvent => ({
+  type: 'snapshot',
+  run,
+  snapshot: shot,
+  observedAt,
+})
+
+const arbitraryGates = fc
+  .uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 })
+  .map((ids) => ids.map(gate))
+const arbitrarySnapshot = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: arbitraryGates.map((gates) => snapshot(gates.length > 0 ? 'waiting' : 'running', gates)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('queued' as const, ...TERMINAL_STATES).map((state) => snapshot(state)),
+  },
+)
+const arbitraryTime = fc.integer({ min: T0, max: T0 + 100_000 })
+const arbitraryRun = fc.constantFrom(RUN, RUN, RUN, SECOND_ATTEMPT, { id: 'run-2', attempt: 0 })
+const arbitraryKey = fc.constantFrom('a.1', 'a.2', 'b.1', 'c.1', 'never.1')
+const arbitraryEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
+  fc.record({ type: fc.constant('started' as const), run: arbitraryRun }),
+  fc.record({ type: fc.constant('start_unsettled' as const), message: fc.constant('gone') }),
+  fc.record({
+    type: fc.constant('start_refused' as const),
+    code: fc.constant('denied' as const),
+    message: fc.constant('no'),
+  }),
+  fc.record({ type: fc.constant('id_published' as const) }),
+  fc.record({ type: fc.constant('claimed' as const), until: arbitraryTime }),
+  fc.record({ type: fc.constant('refresh_due' as const) }),
+  fc.record({
+    type: fc.constant('snapshot' as const),
+    run: arbitraryRun,
+    snapshot: arbitrarySnapshot,
+    observedAt: arbitraryTime,
+  }),
+  fc.record({
+    type: fc.constant('absent' as const),
+    run: arbitraryRun,
+    observedAt: arbitraryTime,
+    graceMs: fc.constant(5_000),
+  }),
+  fc.record({
+    type: fc.constant('unreadable' as const),
+    code: fc.constantFrom('throttled' as const, 'denied' as const),
+    reason: fc.string(),
+    retryAt: arbitraryTime,
+  }),
+  fc.record({ type: fc.constant('cancel_requested' as const), reason: fc.constant('enough') }),
+  fc.record({ type: fc.constant('cancel_sent' as const) }),
+  fc.record({
+    type: fc.constantFrom('answered' as const, 'answered_late' as const, 'dismissed' as const),
+    key: arbitraryKey,
+  }),
+  fc.record({ type: fc.constant('noted' as const), note: fc.constant('note') }),
+)
+const arbitraryLife = fc.array(fc.tuple(arbitraryEvent, arbitraryTime), { maxLength: 40 })
+
+function live(
+  life: readonly (readonly [TaskEvent, number])[],
+  check: (before: TaskRecord, after: TaskRecord, event: TaskEvent) => void,
+) {
+  let task = starting
+  for (const [event, now] of life) {
+    const after = reduce(task, event, now)
+    check(task, after, event)
+    task = after
+  }
+  return task
+}
+
+describe('every sequence of events', () => {
+  it('leaves an end exactly as it was recorded', () => {
+    fc.assert(
+      fc.property(arbitraryLife, (life) => {
+        live(life, (before, after) => {
+          if (isTerminal(before.state)) expect(after).toBe(before)
+        })
+      }),
+    )
+  })
+
+  it('ends a task only by the word of the engine on our own attempt, or by a denial that lasted', () => {
+    fc.assert(
+      fc.property(arbitraryLife, (life) => {
+        live(life, (before, after, event) => {
+          if (isTerminal(before.state) || !isTerminal(after.state)) return
+          if (event.type === 'snapshot') {
+            expect(event.run).toEqual(before.run)
+            expect(after.state).toBe(event.snapshot.state)
+          } else if (event.type === 'absent') {
+            expect(event.run).toEqual(before.run)
+            expect(event.observedAt - (before.absentSince ?? event.observedAt)).toBeGreaterThanOrEqual(
+              event.graceMs,
+            )
+            expect(after.state).toBe('lost')
+          } else {
+            expect(before.state).toBe('starting')
+            expect(['start_unsettled', 'start_refused']).toContain(event.type)
+          }
+        })
+      }),
+    )
+  })
+
+  it('never drops an end that the engine reports of our attempt', () => {
+    fc.assert(
+      fc.property(
+        arbitraryLife,
+        fc.constantFrom(...TERMINAL_STATES),
+        arbitraryTime,
+        (life, state, observedAt) => {
+          const before = live(life, () => {})
+          fc.pre(!isTerminal(before.state) && before.run !== undefined)
+          expect(reduce(before, look(snapshot(state), observedAt, before.run), T0).state).toBe(state)
+        },
+      ),
+    )
+  })
+
+  it('never returns to starting and never changes a run reference', () => {
+    fc.assert(
+      fc.property(arbitraryLife, (life) => {
+        live(life, (before, after) => {
+          if (before.state !== 'starting') expect(after.state).not.toBe('starting')
+          if (before.run) expect(after.run).toEqual(before.run)
+        })
+      }),
+    )
+  })
+
+  it('never uses an input key twice, and never opens one again', () => {
+    fc.assert(
+      fc.property(arbitraryLife, (life) => {
+        live(life, (before, after) => {
+          const keys = after.inputs.map(({ key }) => key)
+          expect(new Set(keys).size).toBe(keys.length)
+          for (const [index, input] of before.inputs.entries()) {
+            expect(after.inputs[index]?.key).toBe(input.key)
+            if (input.state !== 'open') expect(after.inputs[index]?.state).toBe(input.state)
+          }
+        })
+      }),
+    )
+  })
+
+  it('waits exactly while a question is open', () => {
+    fc.assert(
+      fc.property(arbitraryLife, (life) => {
+        live(life, (_, after) => {
+          if (isTerminal(after.state)) expect(after.inputs.some(({ state }) => state === 'open')).toBe(false)
+          else expect(after.state === 'waiting').toBe(openQuestions(after).length > 0)
+        })
+      }),
+    )
+  })
+
+  it('moves updatedAt with what a client sees, and never backwards', () => {
+    fc.assert(
+      fc.property(arbitraryLife, (life) => {
+        live(life, (before, after) => {
+          expect(after.updatedAt).toBeGreaterThanOrEqual(before.updatedAt)
+          if (visible(before) === visible(after)) expect(after.updatedAt).toBe(before.updatedAt)
+        })
+      }),
+    )
+  })
+
+  it('comes to the same end when events arrive twice', () => {
+    fc.assert(
+      fc.property(arbitraryLife, (life) => {
+        const once = live(life, () => {})
+        const twice = live(
+          life.flatMap(([event, now]) =>
+            event.type === 'absent' || event.type === 'claimed'
+              ? [[event, now] as const]
+              : [[event, now] as const, [event, now] as const],
+          ),
+          () => {},
+        )
+        expect(twice.state).toBe(once.state)
+        expect(twice.run).toEqual(once.run)
+      }),
+    )
+  })
+
+  it('comes to the same end in whatever order conflicting writers apply the looks of one moment', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5], { minLength: 5 }), (order) => {
+        const looks = order.map((n) => look(snapshot(n === 5 ? 'succeeded' : 'running'), T0 + n))
+        const end = looks.reduce((task, event) => reduce(task, event, T0 + 10), running)
+        expect(end.state).toBe('succeeded')
+      }),
+    )
+  })
+})
+
+describe('cancelling', () => {
+  it('is a wish until the engine confirms it, and a run that finished first keeps its result', () => {
+    const wished = reduce(running, { type: 'cancel_requested', reason: 'enough' }, T0 + 1)
+    expect(wished.state).toBe('running')
+    const sent = reduce(wished, { type: 'cancel_sent' }, T0 + 2)
+    expect(sent.cancel).toEqual({ reason: 'enough', requestedAt: T0 + 1, sentAt: T0 + 2 })
+    expect(reduce(sent, look(snapshot('cancelled'), T0 + 3), T0 + 3).state).toBe('cancelled')
+    expect(reduce(sent, look(snapshot('succeeded'), T0 + 3), T0 + 3).state).toBe('succeeded')
+  })
+
+  it('keeps the first wish when it is repeated, also during starting', () => {
+    const wished = reduce(starting, { type: 'cancel_requested', reason: 'enough' }, T0 + 1)
+    expect(reduce(wished, { type: 'cancel_requested', reason: 'again' }, T0 + 2)).toBe(wished)
+    expect(reduce(wished, { type: 'started', run: RUN }, T0 + 3).cancel?.sentAt).toBeUndefined()
+  })
+})
+
+describe('a denied run', () => {
+  const absent = (at: number): TaskEvent => ({ type: 'absent', run: RUN, observedAt: at, graceMs: 5_000 })
+
+  it('is lost only after the grace period', () => {
+    const once = reduce(running, absent(T0 + 1_000), T0 + 1_000)
+    expect(once.state).toBe('running')
+    expect(reduce(once, absent(T0 + 5_999), T0 + 5_999).state).toBe('running')
+    expect(reduce(once, absent(T0 + 6_000), T0 + 6_000)).toMatchObject({
+      state: 'lost',
+      failure: { code: 'unknown_outcome' },
+    })
+  })
+
+  it('starts its grace anew when a look saw it in between', () => {
+    const once = reduce(running, absent(T0 + 1_000), T0 + 1_000)
+    const seen = reduce(once, look(snapshot('running'), T0 + 2_000), T0 + 2_000)
+    expect(reduce(seen, absent(T0 + 7_000), T0 + 7_000).state).toBe('running')
+  })
+
+  it('is not lost by an answer that is older than a look that saw it', () => {
+    const seen = reduce(running, look(snapshot('running'), T0 + 9_000), T0 + 9_000)
+    expect(reduce(seen, absent(T0 + 8_000), T0 + 10_000)).toBe(seen)
+  })
+})
+
+describe('an unreadable run', () => {
+  const denied: TaskEvent = {
+    type: 'unreadable',
+    code: 'denied',
+    reason: 'no permission',
+    retryAt: T0 + 2_000,
+  }
+
+  it('keeps its state for days, with the time since when it could not be read', () => {
+    const first = reduce(running, denied, T0 + 1_000)
+    const later = reduce(first, denied, T0 + 5 * 86_400_000)
+    expect(later).toMatchObject({ state: 'running', unreadable: { since: T0 + 1_000, code: 'denied' } })
+    expect(later.updatedAt).toBe(T0 + 1_000)
+    expect(
+      reduce(later, look(snapshot('running'), T0 + 5 * 86_400_001), T0 + 5 * 86_400_001).unreadable,
+    ).toBeUndefined()
+  })
+
+  it('is lost once its longest possible life is over', () => {
+    const event: TaskEvent = { ...denied, type: 'unreadable', maxRunMs: 1_000 }
+    expect(reduce(running, event, T0 + 1_000).state).toBe('running')
+    expect(reduce(running, event, T0 + 1_001).state).toBe('lost')
+  })
+})
+
+describe('gates', () => {
+  const asked = reduce(running, look(snapshot('waiting', [gate('a'), gate('b')]), T0 + 1), T0 + 1)
+
+  it('are asked once each, and the task waits until all are answered', () => {
+    expect(openQuestions(asked).map(({ key }) => key)).toEqual(['a.1', 'b.1'])
+    const one = reduce(asked, { type: 'answered', key: 'a.1' }, T0 + 2)
+    expect(one.state).toBe('waiting')
+    expect(reduce(one, { type: 'answered', key: 'b.1' }, T0 + 3).state).toBe('running')
+  })
+
+  it('that were answered stay answered while the engine still shows them', () => {
+    const answered = reduce(asked, { type: 'answered', key: 'a.1' }, T0 + 2)
+    const stale = reduce(answered, look(snapshot('waiting', [gate('a'), gate('b')]), T0 + 3), T0 + 3)
+    expect(openQuestions(stale).map(({ key }) => key)).toEqual(['b.1'])
+  })
+
+  it('that open again are a new question', () => {
+    const closed = reduce(asked, look(snapshot('waiting', [gate('b')]), T0 + 2), T0 + 2)
+    expect(closed.inputs[0]?.state).toBe('closed')
+    const again = reduce(closed, look(snapshot('waiting', [gate('a'), gate('b')]), T0 + 3), T0 + 3)
+    expect(openQuestions(again).map(({ key }) => key)).toEqual(['b.1', inputKey('a', 2)])
+  })
+
+  it('that were dismissed are asked again under a new key', () => {
+    const dismissed = reduce(asked, { type: 'dismissed', key: 'a.1' }, T0 + 2)
+    expect(openQuestions(dismissed).map(({ key }) => key)).toEqual(['b.1', 'a.2'])
+  })
+
+  it('that were answered too late say so and are not asked again', () => {
+    const late = reduce(asked, { type: 'answered_late', key: 'a.1' }, T0 + 2)
+    expect(late.note).toContain('too late')
+    expect(openQuestions(late).map(({ key }) => key)).toEqual(['b.1'])
+  })
+})
+
+it('every state of the engine leads to itself', () => {
+  for (const state of RUN_STATES) {
+    if (state === 'starting' || state === 'waiting') continue
+    expect(reduce(running, look(snapshot(state), T0 + 1), T0 + 1).state).toBe(state)
+  }
+})
