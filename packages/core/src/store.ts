@@ -9,7 +9,7 @@ export interface TaskFilter {
 }
 
 export interface TaskPage {
-  /** Newest first by creation, then by task id. */
+  /** Newest first by creation; those of one moment by task id, in an order of the store's own that never changes. */
   readonly records: readonly TaskRecord[]
   /** Opaque; present whenever there is more. */
   readonly next?: string
@@ -18,7 +18,11 @@ export interface TaskPage {
 export interface SweepResult {
   /** How many expired records were removed. */
   readonly removed: number
-  /** Records that need somebody: starts past their deadline, and wishes to cancel that are still unsent. */
+  /**
+   * Records that need somebody: starts past their deadline, and wishes to cancel that are still unsent while
+   * the run may go on. Of more than `limit`, those with the smallest `refreshAfter`, so that some that can't be
+   * settled yet do not keep the others waiting.
+   */
   readonly due: readonly TaskRecord[]
 }
 
@@ -28,7 +32,8 @@ export type RunQuery = { readonly runKey: string } | { readonly runId: string }
 /**
  * Keeps task records. Every method is atomic on its own and durable when it returns (`memory` excepted); what
  * one call wrote every later call reads, in any process on the same store. Throws a RunbridgeError
- * `unavailable` when it can't be reached and `too_large` when a record does not fit; nothing is half done then.
+ * `unavailable` when it can't be reached or is closed, and `too_large` when a record does not fit; nothing is
+ * half done then. Strings are compared exactly: by code unit, never folded or normalised.
  */
 export interface TaskStore {
   /** Keeps a new record with `version` 1. `exists` leaves the present one as it is. */
@@ -36,22 +41,31 @@ export interface TaskStore {
   get(key: TaskKey): Promise<TaskRecord | undefined>
   /**
    * Compare-and-set: replaces the record if its version is still `record.version`, and keeps it under
-   * `record.version + 1`. Owner, task id, run key and creation time never change.
+   * `record.version + 1`. Owner, task id, run key and creation time stay as they were created, whatever
+   * `record` says.
    */
   update(record: TaskRecord): Promise<'updated' | 'conflict' | 'missing'>
   /** Removes the record, if `version` is given only in that version. True when it was there and is gone. */
   delete(key: TaskKey, version?: number): Promise<boolean>
   /**
-   * A page of an owner's records. `invalid_input` for a cursor that this store did not make.
+   * A page of an owner's records. What is not written meanwhile shows exactly once on the way through all pages.
+   * `invalid_input` for a cursor that this store did not make, or a limit out of range.
    * @param limit 1 to 1000
    */
   list(owner: Owner, filter: TaskFilter, limit: number, cursor?: string): Promise<TaskPage>
   /** Every record that follows the run, any owner's and any attempt's. */
   byRun(query: RunQuery): Promise<readonly TaskRecord[]>
   /**
-   * Removes what expired before `now` and names what is due.
+   * Removes what expired before `now` and names what is due then, a start only once its deadline lies before
+   * `now`. Clocks may jump: nothing is remembered from one call to the next.
    * @param limit how many records of each kind at most, so that one sweep stays short
    */
   sweep(now: number, limit: number): Promise<SweepResult>
   close(): Promise<void>
+}
+
+/** Secrets that all processes on one store share, such as the key that seals request states. */
+export interface SecretStore {
+  /** 32 random bytes under this name: made by whoever asks first, the same for everybody ever after. */
+  secret(name: string): Promise<Uint8Array>
 }
