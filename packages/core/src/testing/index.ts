@@ -1,3 +1,5 @@
 export * from './fake-backend.js'
 export * from './manual-clock.js'
 export * from './runner.js'
+export * from './sample-task.js'
+export * from './store-suite.js'

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import type { TaskStore } from '../../store.js'
+import type { TaskRecord } from '../../task.js'
+import { sampleTask } from '../sample-task.js'
+import type { OpenStore, StoreTests } from '../store-suite.js'
+
+function count<T>(values: readonly T[], value: T): number {
+  return values.filter((each) => each === value).length
+}
+
+/** Raises `marks.n` by compare-and-set until it has done so `times` times; resolves to how often it lost. */
+async function increment(store: TaskStore, times: number): Promise<number> {
+  let lost = 0
+  for (let done = 0; done < times; ) {
+    const record = (await store.get(sampleTask())) as TaskRecord
+    const n = (record.marks?.n as number | undefined) ?? 0
+    const outcome = await store.update({ ...record, marks: { n: n + 1 } })
+    if (outcome === 'updated') done++
+    else lost++
+  }
+  return lost
+}
+
+export function concurrencyTests({ it, options }: StoreTests): void {
+  /** The stores that a test spreads its calls over: several where several processes can share the records. */
+  const spread = async (opened: OpenStore) =>
+    opened.join === undefined ? [opened.store] : [opened.store, await opened.join(), await opened.join()]
+
+  const calls = async <T>(
+    opened: OpenStore,
+    times: number,
+    call: (store: TaskStore, n: number) => Promise<T>,
+  ) => {
+    const stores = await spread(opened)
+    return Promise.all(
+      Array.from({ length: times }, (_, n) => call(stores[n % stores.length] as TaskStore, n)),
+    )
+  }
+
+  it('lets one of many equal creations win', async (store, opened) => {
+    const outcomes = await calls(opened, 30, (each, n) => each.create(sampleTask({ note: `${n}` })))
+    assert.equal(count(outcomes, 'created'), 1)
+    assert.equal(count(outcomes, 'exists'), 29)
+    assert.equal((await store.get(sampleTask()))?.note, `${outcomes.indexOf('created')}`)
+  })
+
+  it('lets one of many updates of a version win', async (store, opened) => {
+    await store.create(sampleTask())
+    for (const version of [1, 2, 3]) {
+      const outcomes = await calls(opened, 30, (each, n) =>
+        each.update(sampleTask({ version, note: `${n}` })),
+      )
+      assert.equal(count(outcomes, 'updated'), 1)
+      assert.equal(count(outcomes, 'conflict'), 29)
+      assert.equal((await store.get(sampleTask()))?.note, `${outcomes.indexOf('updated')}`)
+      assert.equal((await store.get(sampleTask()))?.version, version + 1)
+    }
+  })
+
+  it('lets one of a deletion and an update of a version win', async (store, opened) => {
+    const stores = await spread(opened)
+    const other = stores[stores.length - 1] as TaskStore
+    for (let round = 0; round < 10; round++) {
+      await store.create(sampleTask())
+      const [updated, deleted] = await Promise.all(
+        round % 2
+          ? [store.update(sampleTask()), other.delete(sampleTask(), 1)]
+          : [other.update(sampleTask()), store.delete(sampleTask(), 1)],
+      )
+      assert.notEqual(updated === 'updated', deleted, `${updated} and ${deleted}`)
+      assert.equal((await store.get(sampleTask()))?.version, updated === 'updated' ? 2 : undefined)
+      await store.delete(sampleTask())
+    }
+  })
+
+  it('counts every successful compare-and-set', async (store, opened) => {
+    await store.create(sampleTask())
+    await calls(opened, 6, (each) => increment(each, 10))
+    const record = await store.get(sampleTask())
+    assert.deepEqual([record?.marks, record?.version], [{ n: 60 }, 61])
+  })
+
+  it('removes an expired record for one of many sweeps', async (store, opened) => {
+    for (let n = 0; n < 20; n++) await store.create(sampleTask({ taskId: `t${n}`, endedAt: 0, retainMs: 0 }))
+    const sweeps = await calls(opened, 10, (each) => each.sweep(1, 5))
+    assert.equal(
+      sweeps.reduce((sum, { removed }) => sum + removed, 0),
+      20,
+    )
+  })
+
+  if (options.capabilities.multiProcess) {
+    it('reads at once what another process wrote', async (store, opened) => {
+      const other = await opened.join!()
+      await store.create(sampleTask())
+      assert.deepEqual(await other.get(sampleTask()), sampleTask())
+      await other.update(sampleTask({ run: { id: 'run-1', attempt: 0 } }))
+      assert.equal((await store.get(sampleTask()))?.version, 2)
+      assert.equal((await store.byRun({ runId: 'run-1' })).length, 1)
+      assert.equal((await store.list('local', {}, 10)).records[0]?.version, 2)
+      await store.delete(sampleTask())
+      assert.equal(await other.get(sampleTask()), undefined)
+      assert.equal(await other.create(sampleTask()), 'created')
+    })
+
+    it('goes on when another process closes its store', async (store, opened) => {
+      const other = await opened.join!()
+      await other.create(sampleTask())
+      await other.close()
+      assert.equal(await store.update(sampleTask()), 'updated')
+    })
+
+    it('takes a cursor that another process gave', async (store, opened) => {
+      const other = await opened.join!()
+      for (const n of [1, 2]) await store.create(sampleTask({ taskId: `t${n}`, createdAt: n }))
+      const { next } = await store.list('local', {}, 1)
+      assert.deepEqual((await other.list('local', {}, 1, next)).records, [
+        sampleTask({ taskId: 't1', createdAt: 1 }),
+      ])
+    })
+  }
+}
