@@ -1,0 +1,61 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import {
+  type ApplicationElicitResult,
+  createTaskSessionFromClient,
+  type TaskEnabledSession,
+} from '@modelcontextprotocol/ext-tasks/client'
+import { version } from '../version.js'
+import { rawDispatch } from './raw-dispatch.js'
+
+export interface ElicitationQuestion {
+  readonly message: string
+  readonly requestedSchema: unknown
+}
+
+export interface ConnectOptions {
+  /** Puts a question to whoever uses this client. Without it none is ever asked. */
+  readonly onQuestion?: (question: ElicitationQuestion) => Promise<ApplicationElicitResult>
+}
+
+export interface Connection {
+  readonly client: Client
+  readonly session: TaskEnabledSession
+  /** Ends the connection; tasks go on. */
+  close(): Promise<void>
+}
+
+const clientInfo = { name: 'runbridge-cli', version }
+
+/** Connects the official client, with tasks, to a server's `/mcp`. */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<Connection> {
+  const { onQuestion } = options
+  const capabilities = onQuestion ? { elicitation: { form: {} } } : {}
+  const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const raw = new StreamableHTTPClientTransport(new URL(url))
+  await raw.start()
+  const session = createTaskSessionFromClient(client, {
+    endpointId: url,
+    rawDispatch: rawDispatch(raw),
+    v2RequestFraming: {
+      protocolVersion: client.getNegotiatedProtocolVersion() ?? '2026-07-28',
+      clientInfo,
+      clientCapabilities: capabilities,
+    },
+    ...(onQuestion && {
+      onInputRequest: async (request) => {
+        if (request.kind !== 'elicitation')
+          throw new Error(`This client can not answer a ${request.kind} request.`)
+        return (await onQuestion(request.params as unknown as ElicitationQuestion)) as never
+      },
+    }),
+  })
+  return {
+    client,
+    session,
+    close: async () => {
+      await raw.close()
+      await client.close()
+    },
+  }
+}
