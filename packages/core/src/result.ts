@@ -38,12 +38,16 @@ export function errorResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true }
 }
 
+/** What a result is made of: a task's record, or the end of a synchronous call, which has no task. */
+export type Ended = Pick<TaskRecord, 'state' | 'snapshot' | 'failure' | 'createdAt' | 'endedAt'> &
+  Partial<Pick<TaskRecord, 'taskId' | 'runKey'>>
+
 /**
  * How a task's end becomes a tool result: first the output (alone in its part, since clients compare it),
  * then one line of summary, then the links. The task must have ended.
  */
-export function toolResult(task: TaskRecord, options: ResultOptions = {}): ToolResult {
-  if (!isTerminal(task.state)) throw new Error(`Task ${task.taskId} has no result before its end.`)
+export function toolResult(task: Ended, options: ResultOptions = {}): ToolResult {
+  if (!isTerminal(task.state)) throw new Error(`Task ${task.taskId ?? ''} has no result before its end.`)
   const cap = options.maxTextBytes ?? 65_536
   const body = ENDS[task.state](task, options)
   const texts = [...body.texts.map((text) => cutText(text, cap)), summary(task, task.state, body.remark)]
@@ -65,7 +69,7 @@ interface End {
   readonly remark?: string
 }
 
-const ENDS: Record<TerminalState, (task: TaskRecord, options: ResultOptions) => End> = {
+const ENDS: Record<TerminalState, (task: Ended, options: ResultOptions) => End> = {
   succeeded: (task, options) => succeeded(task.snapshot, options),
   failed: failed,
   timed_out: failed,
@@ -99,7 +103,7 @@ function succeeded(snapshot: Snapshot | undefined, options: ResultOptions): End 
     : { texts: [text], remark: `The structured output is left out: ${bytes} bytes, the limit is ${max}.` }
 }
 
-function failed(task: TaskRecord, options: ResultOptions): End {
+function failed(task: Ended, options: ResultOptions): End {
   const error = task.snapshot?.error
   if (!error) {
     return {
@@ -119,9 +123,10 @@ function failed(task: TaskRecord, options: ResultOptions): End {
 }
 
 /** Says of a lost run that it may have happened: unknown is neither success nor failure. */
-export function lostText(task: TaskRecord): string {
+export function lostText(task: Ended): string {
   const why = task.failure?.message ?? 'How the run ended can not be told.'
-  return `${why} It may have started and may have run to its end: do not repeat it before you have checked in the engine. Task ${task.taskId}, run key ${task.runKey}.`
+  const key = task.runKey === undefined ? '' : ` Its run key is ${task.runKey}.`
+  return `${why} It may have started and may have run to its end: do not repeat it before you have looked at the engine.${key}`
 }
 
 const WORDS: Record<TerminalState, string> = {
@@ -132,16 +137,17 @@ const WORDS: Record<TerminalState, string> = {
   lost: 'Lost',
 }
 
-function summary(task: TaskRecord, state: TerminalState, remark: string | undefined): string {
+function summary(task: Ended, state: TerminalState, remark: string | undefined): string {
   const from = task.snapshot?.startedAt ?? task.createdAt
   const to = task.snapshot?.endedAt ?? task.endedAt
   const took = to === undefined || state === 'lost' ? '' : ` after ${duration(to - from)}`
   const link = task.snapshot?.links[0]
   const look = link ? ` ${oneLine(link.title, 100)}: ${oneLine(link.url, 2000)}` : ''
-  return [`${WORDS[state]}${took} (task ${task.taskId}).${look}`, remark].filter(Boolean).join(' ')
+  const name = task.taskId === undefined ? '' : ` (task ${task.taskId})`
+  return [`${WORDS[state]}${took}${name}.${look}`, remark].filter(Boolean).join(' ')
 }
 
-function linkParts(task: TaskRecord, how: 'resource_link' | 'text'): ContentPart[] {
+function linkParts(task: Ended, how: 'resource_link' | 'text'): ContentPart[] {
   const links = (task.snapshot?.links ?? []).slice(0, MAX_LINKS)
   if (how === 'resource_link') return links.map(resourceLink)
   const further = links.slice(1).map((link) => `${oneLine(link.title, 100)}: ${oneLine(link.url, 2000)}`)
