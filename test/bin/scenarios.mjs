@@ -1,0 +1,86 @@
+/**
+ * The scenarios of @modelcontextprotocol/conformance for servers of 2026-07-28: which run here, and why the others
+ * don't. Every scenario of the suite for this revision stands in exactly one of the three lists.
+ */
+
+/** The extension's own. The suite takes them for no revision's, so it is given none. */
+export const TASK_SCENARIOS = [
+  'tasks-lifecycle',
+  'tasks-capability-negotiation',
+  'tasks-wire-fields',
+  'tasks-request-state-removal',
+  'tasks-mrtr-input',
+  'tasks-request-headers',
+  'tasks-dispatch-and-envelope',
+  'tasks-status-notifications',
+  'tasks-required-task-error',
+  'tasks-mrtr-composition',
+]
+
+export const GENERAL_SCENARIOS = [
+  'server-stateless',
+  'tools-list',
+  'tools-call-simple-text',
+  'tools-call-error',
+  'tools-call-with-progress',
+  'json-schema-2020-12',
+  'server-sse-multiple-streams',
+  'sep-2164-resource-not-found',
+  'dns-rebinding-protection',
+  'caching',
+  'http-header-validation',
+  'http-custom-header-server-validation',
+  'input-required-result-basic-elicitation',
+  'input-required-result-request-state',
+  'input-required-result-multi-round',
+  'input-required-result-missing-input-response',
+  'input-required-result-result-type',
+  'input-required-result-unsupported-methods',
+  'input-required-result-tampered-state',
+  'input-required-result-validate-input',
+]
+
+/** @type {Readonly<Record<string, string>>} */
+export const NOT_FOR_US = {
+  'completion-complete': 'no completions',
+  'tools-call-image': 'results of runs are text and JSON',
+  'tools-call-audio': 'results of runs are text and JSON',
+  'tools-call-embedded-resource': 'results of runs are text, JSON and links',
+  'tools-call-mixed-content': 'results of runs are text, JSON and links',
+  'resources-list': 'asks for resources with fixed test content',
+  'resources-read-text': 'asks for resources with fixed test content',
+  'resources-read-binary': 'asks for resources with fixed test content',
+  'resources-templates-read': 'asks for resources with fixed test content',
+  'prompts-list': 'no prompts',
+  'prompts-get-simple': 'no prompts',
+  'prompts-get-with-args': 'no prompts',
+  'prompts-get-embedded-resource': 'no prompts',
+  'prompts-get-with-image': 'no prompts',
+  'input-required-result-basic-sampling': 'no sampling',
+  'input-required-result-basic-list-roots': 'no roots',
+  'input-required-result-multiple-input-requests': 'asks for sampling and roots',
+  'input-required-result-non-tool-request': 'no prompts',
+  'input-required-result-capability-check':
+    'expects sampling in place of an elicitation that the client can not answer',
+  'input-required-result-ignore-extra-params':
+    'sends answers without the request state, which must be verified before any answer counts',
+  'sep-2640-skills-directory': 'another extension',
+  'sep-2640-skills-enumeration': 'another extension',
+  'sep-2640-skills-manifest': 'another extension',
+}
+
+/**
+ * Single checks that don't fit in a scenario that does, by scenario and check id. They are named in the output and
+ * count for nothing; one that passes is an error, so that this list can't outlive its reasons.
+ * @type {Readonly<Record<string, Readonly<Record<string, string>>>>}
+ */
+export const NOT_COUNTED = {
+  'server-stateless': {
+    'sep-2575-server-rejects-undeclared-capability':
+      'needs a tool that demands sampling; Runbridge never samples',
+    'sep-2575-missing-capability-http-400': 'needs a tool that demands sampling; Runbridge never samples',
+  },
+}
+
+/** Checks that the suite itself skips for every server. */
+export const ALWAYS_SKIPPED = ['tasks-status-notifications']
