@@ -1,3 +1,5 @@
+export * from './backend-harness.js'
+export * from './backend-suite.js'
 export * from './fake-backend.js'
 export * from './manual-clock.js'
 export * from './runner.js'
