@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SecretStore, TaskStore } from '@runbridge/core'
+import { afterAll, describe, expect, it } from 'vitest'
+import { memory } from './memory.js'
+import { sqlite } from './sqlite.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'runbridge-secret-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let files = 0
+const stores: Readonly<Record<string, () => TaskStore & SecretStore>> = {
+  memory,
+  sqlite: () => sqlite({ path: join(folder, `${files++}.db`) }),
+}
+
+describe.each(Object.entries(stores))('SecretStore: %s', (_, open) => {
+  it('makes 32 bytes once, others for another name', async () => {
+    const store = open()
+    const [first, again, other] = await Promise.all([store.secret('a'), store.secret('a'), store.secret('b')])
+    expect(first).toBeInstanceOf(Uint8Array)
+    expect(first).toHaveLength(32)
+    expect(again).toEqual(first)
+    expect(other).not.toEqual(first)
+    await store.close()
+  })
+
+  it('hands out a copy', async () => {
+    const store = open()
+    const first = await store.secret('a')
+    const kept = first.slice()
+    first.fill(0)
+    expect(await store.secret('a')).toEqual(kept)
+    await store.close()
+  })
+
+  it('is unavailable once the store is closed', async () => {
+    const store = open()
+    await store.close()
+    await expect(store.secret('a')).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
