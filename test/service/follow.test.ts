@@ -46,7 +46,7 @@ describe('following', () => {
     expect((await look()).state).toBe('succeeded')
     await clock.advance(3_599_999)
     expect((await service.get(key)).record.snapshot?.output).toBe('done')
-    await clock.advance(1)
+    await clock.advance(2)
     await expect(service.get(key)).rejects.toMatchObject({ code: 'task_not_found' })
     expect(await service.sweep()).toMatchObject({ removed: 1 })
   })

@@ -111,7 +111,7 @@ export function createContext(
     async read(key) {
       const record = await store.get(key)
       const expires = record && expiresAt(record)
-      if (!record || (expires !== undefined && expires <= clock.now())) {
+      if (!record || (expires !== undefined && expires < clock.now())) {
         throw new RunbridgeError('task_not_found', 'Task not found')
       }
       return record

@@ -36,6 +36,11 @@ export function createTaskService(options: ServiceOptions): TaskService {
     return current
   }
 
+  /** What the sweeper does for a record that nobody asks for. */
+  async function attend(record: TaskRecord): Promise<TaskRecord | undefined> {
+    return record.state === 'starting' ? settle(context, record) : refresh(await sendWish(context, record))
+  }
+
   async function get(key: TaskKey): Promise<Task> {
     return view(await follow(await context.read(key)))
   }
@@ -54,7 +59,7 @@ export function createTaskService(options: ServiceOptions): TaskService {
     async list(owner, filter, { limit, cursor }) {
       const page = await store.list(owner, filter, limit, cursor)
       const now = clock.now()
-      const alive = page.records.filter((record) => (expiresAt(record) ?? Number.POSITIVE_INFINITY) > now)
+      const alive = page.records.filter((record) => (expiresAt(record) ?? Number.POSITIVE_INFINITY) >= now)
       return { tasks: alive.map(view), ...(page.next !== undefined && { next: page.next }) }
     },
     async delete(key) {
@@ -76,9 +81,7 @@ export function createTaskService(options: ServiceOptions): TaskService {
       const { removed, due } = await store.sweep(clock.now(), SWEEP_LIMIT)
       let settled = 0
       for (const record of due) {
-        const after = await track(
-          record.state === 'starting' ? settle(context, record) : sendWish(context, record),
-        )
+        const after = await track(attend(record))
         if (after?.version !== record.version) settled += 1
       }
       return { removed, settled }
