@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, posix, relative } from 'node:path'
+import { join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
@@ -48,15 +48,40 @@ export function manifest(folder: string): Manifest {
   }
 }
 
-/** Every TypeScript file below the package's `src`; tests of the package only where asked for. */
-export function sources(pkg: string, options: { tests: boolean } = { tests: false }): Source[] {
+/** Every TypeScript file below the package's `src`, tests and what only they use included. */
+export function sources(pkg: string): Source[] {
   const folder = join(root, 'packages', pkg, 'src')
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-    .filter((file) => options.tests || !file.endsWith('.test.ts'))
     .sort()
     .map((file) => ({ pkg, file, imports: importsOf(readFileSync(join(folder, file), 'utf8')) }))
+}
+
+/** The sources that are published: what the package exports and runs, and all that this reaches. */
+export function publishedSources(pkg: string): Source[] {
+  const all = new Map(sources(pkg).map((source) => [source.file, source]))
+  const reached = new Set<Source>()
+  const reach = (file: string): void => {
+    const source = all.get(file)
+    if (!source || reached.has(source)) return
+    reached.add(source)
+    for (const { specifier } of source.imports) {
+      if (specifier.startsWith('.')) reach(resolved(source, specifier) ?? '')
+    }
+  }
+  for (const entry of entries(manifest(pkg))) reach(entry)
+  return [...reached]
+}
+
+/** The files below `src` that a package exports or runs. */
+function entries(of: Manifest): string[] {
+  const exported = Object.values(of.exports).flatMap((target) =>
+    typeof target === 'string' ? [] : target.default,
+  )
+  return [...exported, ...Object.values(of.bin)].map((target) =>
+    target.replace('./dist/', '').replace(/\.js$/, '.ts'),
+  )
 }
 
 /** What the text imports, re-exports, loads on demand or names as a type. */
@@ -117,8 +142,4 @@ export function packageOf(specifier: string): string {
 /** `packages/core/src/run.ts:12`, as editors open it. */
 export function place(source: Source, line: number): string {
   return `packages/${source.pkg}/src/${source.file}:${line}`
-}
-
-export function folderOf(file: string): string {
-  return dirname(file)
 }

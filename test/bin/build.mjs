@@ -14,7 +14,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { bin, root, run } from './command.mjs'
+import { build as bundle } from 'tsdown'
+import { root } from './command.mjs'
 
 const cache = join(root, 'node_modules/.cache/runbridge')
 const stampFile = join(cache, 'build.json')
@@ -61,11 +62,11 @@ export async function build({ declarations }) {
  */
 async function buildNow(packages, declarations) {
   const digest = sourceDigest(packages)
-  const args = ['--config', 'tsdown.config.ts', '--log-level', 'warn', '--out-dir', STAGING]
-  const result = await run(bin('tsdown'), declarations ? args : [...args, '--no-dts'])
-  if (result.code !== 0) {
+  try {
+    await Promise.all(packages.map((folder) => bundle(config(folder, declarations))))
+  } catch (error) {
     for (const folder of packages) rmSync(join(folder, STAGING), { recursive: true, force: true })
-    throw new Error(`tsdown could not build the packages:\n${result.output.trim()}`)
+    throw new Error(`tsdown could not build the packages: ${error instanceof Error ? error.message : error}`)
   }
   /** @type {string[]} */
   const files = []
@@ -75,6 +76,45 @@ async function buildNow(packages, declarations) {
   writeFileSync(temporary, JSON.stringify(stamp))
   renameSync(temporary, stampFile)
   return stamp
+}
+
+/**
+ * One file a module, ESM for the oldest Node.js that the package takes, for whatever it exports and runs. Dependencies
+ * and the other packages stay imports, in JavaScript and in declarations.
+ * @param {string} folder
+ * @param {boolean} declarations
+ * @returns {import('tsdown').InlineConfig}
+ */
+function config(folder, declarations) {
+  const { exports, bin } = manifest(folder)
+  const targets = [...Object.values(exports).map((target) => target.default), ...Object.values(bin ?? {})]
+  return {
+    config: false,
+    cwd: folder,
+    entry: targets
+      .filter((target) => target !== undefined)
+      .map((target) => target.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
+    root: 'src',
+    outDir: STAGING,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    fixedExtension: false,
+    unbundle: true,
+    sourcemap: true,
+    dts: declarations,
+    deps: { skipNodeModulesBundle: true },
+    report: false,
+    logLevel: 'error',
+  }
+}
+
+/**
+ * @param {string} folder
+ * @returns {{ exports: Record<string, { default?: string }>, bin?: Record<string, string> }}
+ */
+function manifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
 /**
@@ -97,11 +137,7 @@ function install(folder, declarations) {
     const ours = declarations || !/\.d\.ts(\.map)?$/.test(file)
     if (ours && !built.includes(file)) rmSync(join(dist, file))
   }
-  const { bin: commands } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  for (const command of Object.values(commands ?? {})) {
-    const file = join(folder, String(command))
-    if (existsSync(file)) chmodSync(file, 0o755)
-  }
+  for (const command of Object.values(manifest(folder).bin ?? {})) chmodSync(join(folder, command), 0o755)
   return built.map((file) => join(dist, file))
 }
 
@@ -124,9 +160,9 @@ function upToDate(packages, declarations) {
 /** @param {string[]} packages */
 function sourceDigest(packages) {
   const hash = createHash('sha256')
-  const shared = ['tsdown.base.ts', 'tsdown.config.ts', 'tsconfig.base.json', 'package-lock.json']
+  const shared = ['test/bin/build.mjs', 'tsconfig.base.json', 'package-lock.json']
   const sources = packages.flatMap((folder) => [
-    ...['package.json', 'tsconfig.json', 'tsdown.config.ts'].map((file) => join(folder, file)),
+    ...['package.json', 'tsconfig.json'].map((file) => join(folder, file)),
     ...filesBelow(join(folder, 'src'))
       .filter((file) => !file.endsWith('.test.ts'))
       .map((file) => join(folder, 'src', file)),
@@ -140,7 +176,7 @@ function sourceDigest(packages) {
 function workspaces() {
   return readdirSync(join(root, 'packages'))
     .map((name) => join(root, 'packages', name))
-    .filter((folder) => existsSync(join(folder, 'tsdown.config.ts')))
+    .filter((folder) => existsSync(join(folder, 'package.json')))
     .sort()
 }
 
