@@ -10,16 +10,24 @@ const target = z.custom<FaultTarget>((name) => typeof name === 'string' && isFau
   error: 'not an action that is served, nor *',
 })
 
-const faultRequest = z.union([
-  z.strictObject({
-    operation: target,
+const faultRequest = z
+  .strictObject({
+    operation: target.optional(),
     next: z.array(faultSchema).optional(),
     always: faultSchema.optional(),
-  }),
-  z.strictObject({ clear: z.union([target, z.literal(true)]) }),
-  z.strictObject({ hide: z.strictObject({ executionArn: z.string(), times: z.int().min(1) }) }),
-  z.strictObject({ forget: z.string() }),
-])
+    clear: z
+      .union([z.literal(true), target], { error: 'true, or an action that is served, or *' })
+      .optional(),
+    hide: z.strictObject({ executionArn: z.string(), times: z.int().min(1) }).optional(),
+    forget: z.string().optional(),
+  })
+  .refine(
+    ({ operation, next, always }) =>
+      (operation === undefined) === (next === undefined && always === undefined),
+    {
+      error: 'operation goes with next, always or both',
+    },
+  )
 
 export interface Controlled {
   state: EmulatorState
@@ -96,16 +104,11 @@ function setFaults(faults: FaultScript, body: string): [number, unknown] {
   }
   const parsed = faultRequest.safeParse(json)
   if (!parsed.success) return [400, { message: z.prettifyError(parsed.error) }]
-  const request = parsed.data
-  if ('operation' in request) {
-    faults.next(request.operation, ...(request.next ?? []))
-    if (request.always) faults.always(request.operation, request.always)
-  } else if ('clear' in request) {
-    faults.clear(request.clear === true ? undefined : request.clear)
-  } else if ('hide' in request) {
-    faults.hide(request.hide.executionArn, request.hide.times)
-  } else {
-    faults.forget(request.forget)
-  }
+  const { operation, next = [], always, clear, hide, forget } = parsed.data
+  if (clear !== undefined) faults.clear(clear === true ? undefined : clear)
+  if (operation !== undefined) faults.next(operation, ...next)
+  if (operation !== undefined && always) faults.always(operation, always)
+  if (hide) faults.hide(hide.executionArn, hide.times)
+  if (forget !== undefined) faults.forget(forget)
   return [200, faults.pending()]
 }
