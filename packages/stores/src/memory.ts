@@ -9,8 +9,8 @@ import {
   type TaskRecord,
   type TaskStore,
 } from '@runbridge/core'
-import { checkLimit, decodeCursor, encodeCursor, type Position } from './cursor.js'
-import { dueAfter } from './due.js'
+import { checkLimit, decodeCursor, encodeCursor, type Position } from './common/cursor.js'
+import { dueAfter } from './common/due.js'
 
 /**
  * Task records in this process, gone with it: for tests and for trying things out. Tasks that run in an engine

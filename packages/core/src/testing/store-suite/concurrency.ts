@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TaskStore } from '../../store.js'
 import type { TaskRecord } from '../../task.js'
-import { sampleTask } from '../sample-task.js'
 import type { OpenStore, StoreTests } from '../store-suite.js'
+import { taskRecord } from '../task-record.js'
 
 function count<T>(values: readonly T[], value: T): number {
   return values.filter((each) => each === value).length
@@ -12,7 +12,7 @@ function count<T>(values: readonly T[], value: T): number {
 async function increment(store: TaskStore, times: number): Promise<number> {
   let lost = 0
   for (let done = 0; done < times; ) {
-    const record = (await store.get(sampleTask())) as TaskRecord
+    const record = (await store.get(taskRecord())) as TaskRecord
     const n = (record.marks?.n as number | undefined) ?? 0
     const outcome = await store.update({ ...record, marks: { n: n + 1 } })
     if (outcome === 'updated') done++
@@ -38,22 +38,22 @@ export function concurrencyTests({ it, options }: StoreTests): void {
   }
 
   it('lets one of many equal creations win', async (store, opened) => {
-    const outcomes = await calls(opened, 30, (each, n) => each.create(sampleTask({ note: `${n}` })))
+    const outcomes = await calls(opened, 30, (each, n) => each.create(taskRecord({ note: `${n}` })))
     assert.equal(count(outcomes, 'created'), 1)
     assert.equal(count(outcomes, 'exists'), 29)
-    assert.equal((await store.get(sampleTask()))?.note, `${outcomes.indexOf('created')}`)
+    assert.equal((await store.get(taskRecord()))?.note, `${outcomes.indexOf('created')}`)
   })
 
   it('lets one of many updates of a version win', async (store, opened) => {
-    await store.create(sampleTask())
+    await store.create(taskRecord())
     for (const version of [1, 2, 3]) {
       const outcomes = await calls(opened, 30, (each, n) =>
-        each.update(sampleTask({ version, note: `${n}` })),
+        each.update(taskRecord({ version, note: `${n}` })),
       )
       assert.equal(count(outcomes, 'updated'), 1)
       assert.equal(count(outcomes, 'conflict'), 29)
-      assert.equal((await store.get(sampleTask()))?.note, `${outcomes.indexOf('updated')}`)
-      assert.equal((await store.get(sampleTask()))?.version, version + 1)
+      assert.equal((await store.get(taskRecord()))?.note, `${outcomes.indexOf('updated')}`)
+      assert.equal((await store.get(taskRecord()))?.version, version + 1)
     }
   })
 
@@ -61,27 +61,27 @@ export function concurrencyTests({ it, options }: StoreTests): void {
     const stores = await spread(opened)
     const other = stores[stores.length - 1] as TaskStore
     for (let round = 0; round < 10; round++) {
-      await store.create(sampleTask())
+      await store.create(taskRecord())
       const [updated, deleted] = await Promise.all(
         round % 2
-          ? [store.update(sampleTask()), other.delete(sampleTask(), 1)]
-          : [other.update(sampleTask()), store.delete(sampleTask(), 1)],
+          ? [store.update(taskRecord()), other.delete(taskRecord(), 1)]
+          : [other.update(taskRecord()), store.delete(taskRecord(), 1)],
       )
       assert.notEqual(updated === 'updated', deleted, `${updated} and ${deleted}`)
-      assert.equal((await store.get(sampleTask()))?.version, updated === 'updated' ? 2 : undefined)
-      await store.delete(sampleTask())
+      assert.equal((await store.get(taskRecord()))?.version, updated === 'updated' ? 2 : undefined)
+      await store.delete(taskRecord())
     }
   })
 
   it('counts every successful compare-and-set', async (store, opened) => {
-    await store.create(sampleTask())
+    await store.create(taskRecord())
     await calls(opened, 6, (each) => increment(each, 10))
-    const record = await store.get(sampleTask())
+    const record = await store.get(taskRecord())
     assert.deepEqual([record?.marks, record?.version], [{ n: 60 }, 61])
   })
 
   it('removes an expired record for one of many sweeps', async (store, opened) => {
-    for (let n = 0; n < 20; n++) await store.create(sampleTask({ taskId: `t${n}`, endedAt: 0, retainMs: 0 }))
+    for (let n = 0; n < 20; n++) await store.create(taskRecord({ taskId: `t${n}`, endedAt: 0, retainMs: 0 }))
     const sweeps = await calls(opened, 10, (each) => each.sweep(1, 5))
     assert.equal(
       sweeps.reduce((sum, { removed }) => sum + removed, 0),
@@ -92,30 +92,30 @@ export function concurrencyTests({ it, options }: StoreTests): void {
   if (options.capabilities.multiProcess) {
     it('reads at once what another process wrote', async (store, opened) => {
       const other = await opened.join!()
-      await store.create(sampleTask())
-      assert.deepEqual(await other.get(sampleTask()), sampleTask())
-      await other.update(sampleTask({ run: { id: 'run-1', attempt: 0 } }))
-      assert.equal((await store.get(sampleTask()))?.version, 2)
-      assert.equal((await store.byRun({ runId: 'run-1' })).length, 1)
+      await store.create(taskRecord())
+      assert.deepEqual(await other.get(taskRecord()), taskRecord())
+      await other.update(taskRecord({ run: { id: 'run-9', attempt: 0 } }))
+      assert.equal((await store.get(taskRecord()))?.version, 2)
+      assert.equal((await store.byRun({ runId: 'run-9' })).length, 1)
       assert.equal((await store.list('local', {}, 10)).records[0]?.version, 2)
-      await store.delete(sampleTask())
-      assert.equal(await other.get(sampleTask()), undefined)
-      assert.equal(await other.create(sampleTask()), 'created')
+      await store.delete(taskRecord())
+      assert.equal(await other.get(taskRecord()), undefined)
+      assert.equal(await other.create(taskRecord()), 'created')
     })
 
     it('goes on when another process closes its store', async (store, opened) => {
       const other = await opened.join!()
-      await other.create(sampleTask())
+      await other.create(taskRecord())
       await other.close()
-      assert.equal(await store.update(sampleTask()), 'updated')
+      assert.equal(await store.update(taskRecord()), 'updated')
     })
 
     it('takes a cursor that another process gave', async (store, opened) => {
       const other = await opened.join!()
-      for (const n of [1, 2]) await store.create(sampleTask({ taskId: `t${n}`, createdAt: n }))
+      for (const n of [1, 2]) await store.create(taskRecord({ taskId: `t${n}`, createdAt: n }))
       const { next } = await store.list('local', {}, 1)
       assert.deepEqual((await other.list('local', {}, 1, next)).records, [
-        sampleTask({ taskId: 't1', createdAt: 1 }),
+        taskRecord({ taskId: 't1', createdAt: 1 }),
       ])
     })
   }

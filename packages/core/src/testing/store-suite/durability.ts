@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
-import { SAMPLE_TIME, sampleTask } from '../sample-task.js'
 import type { StoreTests } from '../store-suite.js'
+import { NOON, taskRecord } from '../task-record.js'
 
 export function durabilityTests({ it }: StoreTests): void {
   it('has every record as it was left', async (store, opened) => {
-    await store.create(sampleTask({ taskId: 'kept' }))
-    await store.create(sampleTask({ taskId: 'changed' }))
-    await store.create(sampleTask({ taskId: 'gone' }))
-    await store.update(sampleTask({ taskId: 'changed', run: { id: 'run-1', attempt: 0 } }))
-    await store.delete(sampleTask({ taskId: 'gone' }))
+    await store.create(taskRecord({ taskId: 'kept' }))
+    await store.create(taskRecord({ taskId: 'changed' }))
+    await store.create(taskRecord({ taskId: 'gone' }))
+    await store.update(taskRecord({ taskId: 'changed', run: { id: 'run-1', attempt: 0 } }))
+    await store.delete(taskRecord({ taskId: 'gone' }))
     const again = await opened.reopen!()
-    assert.deepEqual(await again.get(sampleTask({ taskId: 'kept' })), sampleTask({ taskId: 'kept' }))
-    const changed = sampleTask({ taskId: 'changed', version: 2, run: { id: 'run-1', attempt: 0 } })
+    assert.deepEqual(await again.get(taskRecord({ taskId: 'kept' })), taskRecord({ taskId: 'kept' }))
+    const changed = taskRecord({ taskId: 'changed', version: 2, run: { id: 'run-1', attempt: 0 } })
     assert.deepEqual(await again.byRun({ runId: 'run-1' }), [changed])
-    assert.equal(await again.get(sampleTask({ taskId: 'gone' })), undefined)
-    assert.equal(await again.create(sampleTask({ taskId: 'kept' })), 'exists')
-    assert.equal(await again.update(sampleTask({ taskId: 'changed', version: 1 })), 'conflict')
+    assert.equal(await again.get(taskRecord({ taskId: 'gone' })), undefined)
+    assert.equal(await again.create(taskRecord({ taskId: 'kept' })), 'exists')
+    assert.equal(await again.update(taskRecord({ taskId: 'changed', version: 1 })), 'conflict')
     assert.equal(await again.update(changed), 'updated')
   })
 
   it('still knows what has expired, what is due, and its cursors', async (store, opened) => {
-    await store.create(sampleTask({ taskId: 'old', createdAt: 1, endedAt: SAMPLE_TIME, retainMs: 1 }))
-    const wished = sampleTask({
+    await store.create(taskRecord({ taskId: 'old', createdAt: 1, endedAt: NOON, retainMs: 1 }))
+    const wished = taskRecord({
       taskId: 'wished',
       createdAt: 2,
       cancel: { reason: 'enough', requestedAt: 0 },
@@ -30,6 +30,6 @@ export function durabilityTests({ it }: StoreTests): void {
     const { next } = await store.list('local', {}, 1)
     const again = await opened.reopen!()
     assert.equal((await again.list('local', {}, 1, next)).records[0]?.taskId, 'old')
-    assert.deepEqual(await again.sweep(SAMPLE_TIME * 2, 10), { removed: 1, due: [wished] })
+    assert.deepEqual(await again.sweep(NOON * 2, 10), { removed: 1, due: [wished] })
   })
 }

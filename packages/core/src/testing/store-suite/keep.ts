@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../json.js'
 import type { TaskRecord } from '../../task.js'
-import { SAMPLE_TIME, sampleTask } from '../sample-task.js'
 import type { StoreTests } from '../store-suite.js'
+import { NOON, taskRecord } from '../task-record.js'
 import { plain, rejectsWith } from './expect.js'
 
 /** Pairs of different strings that careless stores take for the same. */
@@ -27,15 +27,13 @@ function deep(levels: number): Json {
   return value
 }
 
-const full: TaskRecord = sampleTask({
+const full: TaskRecord = taskRecord({
   taskId: 'tsk_full',
   state: 'succeeded',
   run: { id: 'arn:aws:states:eu-north-1:123456789012:execution:deploy:rb-1', attempt: 2 },
-  endedAt: SAMPLE_TIME + 5,
-  cancel: { reason: 'no longer "needed"\n\u2028', requestedAt: SAMPLE_TIME + 1, sentAt: SAMPLE_TIME + 2 },
-  inputs: [
-    { key: 'gate-1', gateId: 'gate', state: 'late', askedAt: SAMPLE_TIME, settledAt: SAMPLE_TIME + 3 },
-  ],
+  endedAt: NOON + 5,
+  cancel: { reason: 'no longer "needed"\n\u2028', requestedAt: NOON + 1, sentAt: NOON + 2 },
+  inputs: [{ key: 'gate-1', gateId: 'gate', state: 'late', askedAt: NOON, settledAt: NOON + 3 }],
   marks: { lastEvent: 17, nested: { empty: {}, list: [] } },
   snapshot: {
     state: 'succeeded',
@@ -53,41 +51,41 @@ const full: TaskRecord = sampleTask({
     },
     links: [{ title: 'console', url: 'https://example.com/?a=1&b=%20' }],
   },
-  observedAt: SAMPLE_TIME + 4,
-  unreadable: { since: SAMPLE_TIME, code: 'throttled', reason: 'a quota' },
-  absentSince: SAMPLE_TIME,
+  observedAt: NOON + 4,
+  unreadable: { since: NOON, code: 'throttled', reason: 'a quota' },
+  absentSince: NOON,
   failure: { code: 'unknown_outcome', message: 'It may have started.' },
   note: 'The answer came too late.',
 })
 
 export function keepTests({ it }: StoreTests): void {
   it('keeps a new record', async (store) => {
-    assert.equal(await store.create(sampleTask()), 'created')
-    assert.deepEqual(await store.get(sampleTask()), sampleTask())
+    assert.equal(await store.create(taskRecord()), 'created')
+    assert.deepEqual(await store.get(taskRecord()), taskRecord())
   })
 
   it('keeps a new record with version 1, whatever version it came with', async (store) => {
-    await store.create(sampleTask({ version: 7 }))
-    assert.equal((await store.get(sampleTask()))?.version, 1)
+    await store.create(taskRecord({ version: 7 }))
+    assert.equal((await store.get(taskRecord()))?.version, 1)
   })
 
   it('leaves the present record as it is when it exists', async (store) => {
-    await store.create(sampleTask({ note: 'first' }))
-    assert.equal(await store.create(sampleTask({ note: 'second', runKey: 'rb-2' })), 'exists')
-    assert.deepEqual(await store.get(sampleTask()), sampleTask({ note: 'first' }))
+    await store.create(taskRecord({ note: 'first' }))
+    assert.equal(await store.create(taskRecord({ note: 'second', runKey: 'rb-2' })), 'exists')
+    assert.deepEqual(await store.get(taskRecord()), taskRecord({ note: 'first' }))
   })
 
   it('knows nothing of what was never created', async (store) => {
-    assert.equal(await store.get(sampleTask()), undefined)
-    assert.equal(await store.update(sampleTask()), 'missing')
-    assert.equal(await store.delete(sampleTask()), false)
-    assert.equal(await store.delete(sampleTask(), 1), false)
+    assert.equal(await store.get(taskRecord()), undefined)
+    assert.equal(await store.update(taskRecord()), 'missing')
+    assert.equal(await store.delete(taskRecord()), false)
+    assert.equal(await store.delete(taskRecord(), 1), false)
   })
 
   it('lets two owners use one task id', async (store) => {
     const [mine, theirs] = [
-      sampleTask({ owner: 'a', note: 'mine' }),
-      sampleTask({ owner: 'b', note: 'theirs' }),
+      taskRecord({ owner: 'a', note: 'mine' }),
+      taskRecord({ owner: 'b', note: 'theirs' }),
     ]
     assert.equal(await store.create(mine), 'created')
     assert.equal(await store.get(theirs), undefined)
@@ -101,8 +99,8 @@ export function keepTests({ it }: StoreTests): void {
   })
 
   it('tells keys apart where owner and task id meet', async (store) => {
-    const one = sampleTask({ owner: 'a', taskId: 'b:c' })
-    const two = sampleTask({ owner: 'a:b', taskId: 'c' })
+    const one = taskRecord({ owner: 'a', taskId: 'b:c' })
+    const two = taskRecord({ owner: 'a:b', taskId: 'c' })
     assert.equal(await store.create(one), 'created')
     assert.equal(await store.create(two), 'created')
     assert.deepEqual([await store.get(one), await store.get(two)], [one, two])
@@ -111,10 +109,10 @@ export function keepTests({ it }: StoreTests): void {
   for (const [one, two] of LOOKALIKES) {
     it(`tells ${JSON.stringify(one)} from ${JSON.stringify(two)}`, async (store) => {
       const records = [
-        sampleTask({ owner: one, taskId: 'x', runKey: one, run: { id: one, attempt: 0 }, tool: one }),
-        sampleTask({ owner: two, taskId: 'x', runKey: two, run: { id: two, attempt: 0 }, tool: two }),
-        sampleTask({ owner: 'x', taskId: one, runKey: 'x', tool: one }),
-        sampleTask({ owner: 'x', taskId: two, runKey: 'x', tool: two }),
+        taskRecord({ owner: one, taskId: 'x', runKey: one, run: { id: one, attempt: 0 }, tool: one }),
+        taskRecord({ owner: two, taskId: 'x', runKey: two, run: { id: two, attempt: 0 }, tool: two }),
+        taskRecord({ owner: 'x', taskId: one, runKey: 'x', tool: one }),
+        taskRecord({ owner: 'x', taskId: two, runKey: 'x', tool: two }),
       ] as const
       for (const record of records) assert.equal(await store.create(record), 'created')
       for (const record of records) assert.deepEqual(await store.get(record), record)
@@ -129,53 +127,53 @@ export function keepTests({ it }: StoreTests): void {
   }
 
   it('replaces the record and raises its version with every update', async (store) => {
-    await store.create(sampleTask())
-    assert.equal(await store.update(sampleTask({ note: 'one' })), 'updated')
-    assert.deepEqual(await store.get(sampleTask()), sampleTask({ version: 2, note: 'one' }))
-    assert.equal(await store.update(sampleTask({ version: 2 })), 'updated')
-    assert.deepEqual(await store.get(sampleTask()), sampleTask({ version: 3 }), 'an absent field is gone')
+    await store.create(taskRecord())
+    assert.equal(await store.update(taskRecord({ note: 'one' })), 'updated')
+    assert.deepEqual(await store.get(taskRecord()), taskRecord({ version: 2, note: 'one' }))
+    assert.equal(await store.update(taskRecord({ version: 2 })), 'updated')
+    assert.deepEqual(await store.get(taskRecord()), taskRecord({ version: 3 }), 'an absent field is gone')
   })
 
   it('refuses an update from any version but the present one, and changes nothing', async (store) => {
-    await store.create(sampleTask())
-    await store.update(sampleTask({ note: 'kept' }))
+    await store.create(taskRecord())
+    await store.update(taskRecord({ note: 'kept' }))
     for (const version of [0, 1, 3]) {
-      assert.equal(await store.update(sampleTask({ version, note: 'stale', state: 'failed' })), 'conflict')
+      assert.equal(await store.update(taskRecord({ version, note: 'stale', state: 'failed' })), 'conflict')
     }
-    assert.deepEqual(await store.get(sampleTask()), sampleTask({ version: 2, note: 'kept' }))
+    assert.deepEqual(await store.get(taskRecord()), taskRecord({ version: 2, note: 'kept' }))
   })
 
   it('keeps run key and creation time through an update', async (store) => {
-    await store.create(sampleTask())
-    await store.update(sampleTask({ runKey: 'rb-other', createdAt: SAMPLE_TIME + 9 }))
-    assert.deepEqual(await store.get(sampleTask()), sampleTask({ version: 2 }))
-    assert.equal((await store.byRun({ runKey: 'rb-sample' })).length, 1)
+    await store.create(taskRecord())
+    await store.update(taskRecord({ runKey: 'rb-other', createdAt: NOON + 9 }))
+    assert.deepEqual(await store.get(taskRecord()), taskRecord({ version: 2 }))
+    assert.equal((await store.byRun({ runKey: 'rb-1' })).length, 1)
     assert.equal((await store.byRun({ runKey: 'rb-other' })).length, 0)
-    assert.equal((await store.list(sampleTask().owner, { since: SAMPLE_TIME + 1 }, 10)).records.length, 0)
+    assert.equal((await store.list(taskRecord().owner, { since: NOON + 1 }, 10)).records.length, 0)
   })
 
   it('removes a record, in any version or only in the one named', async (store) => {
-    await store.create(sampleTask())
-    await store.update(sampleTask())
-    assert.equal(await store.delete(sampleTask(), 1), false)
-    assert.equal((await store.get(sampleTask()))?.version, 2)
-    assert.equal(await store.delete(sampleTask(), 2), true)
-    assert.equal(await store.get(sampleTask()), undefined)
-    await store.create(sampleTask())
-    await store.update(sampleTask())
-    assert.equal(await store.delete(sampleTask()), true)
-    assert.equal(await store.get(sampleTask()), undefined)
-    assert.equal(await store.delete(sampleTask()), false)
-    assert.equal(await store.update(sampleTask({ version: 2 })), 'missing')
+    await store.create(taskRecord())
+    await store.update(taskRecord())
+    assert.equal(await store.delete(taskRecord(), 1), false)
+    assert.equal((await store.get(taskRecord()))?.version, 2)
+    assert.equal(await store.delete(taskRecord(), 2), true)
+    assert.equal(await store.get(taskRecord()), undefined)
+    await store.create(taskRecord())
+    await store.update(taskRecord())
+    assert.equal(await store.delete(taskRecord()), true)
+    assert.equal(await store.get(taskRecord()), undefined)
+    assert.equal(await store.delete(taskRecord()), false)
+    assert.equal(await store.update(taskRecord({ version: 2 })), 'missing')
   })
 
   it('lets a removed id start anew', async (store) => {
-    await store.create(sampleTask({ note: 'old' }))
-    await store.update(sampleTask({ note: 'old' }))
-    await store.delete(sampleTask())
-    assert.equal(await store.create(sampleTask({ runKey: 'rb-new' })), 'created')
-    assert.deepEqual(await store.get(sampleTask()), sampleTask({ runKey: 'rb-new' }))
-    assert.equal(await store.update(sampleTask({ version: 2 })), 'conflict')
+    await store.create(taskRecord({ note: 'old' }))
+    await store.update(taskRecord({ note: 'old' }))
+    await store.delete(taskRecord())
+    assert.equal(await store.create(taskRecord({ runKey: 'rb-new' })), 'created')
+    assert.deepEqual(await store.get(taskRecord()), taskRecord({ runKey: 'rb-new' }))
+    assert.equal(await store.update(taskRecord({ version: 2 })), 'conflict')
   })
 
   it('gives back every field as it was given', async (store) => {
@@ -190,14 +188,14 @@ export function keepTests({ it }: StoreTests): void {
     // Step Functions passes at most 262,144 bytes (quota "Maximum input or output size").
     const output = { text: '\u00e9"\\\n'.repeat(Math.floor(262_144 / 5)) }
     const snapshot = { state: 'succeeded', nativeState: 'SUCCEEDED', gates: [], output, links: [] } as const
-    await store.create(sampleTask())
-    assert.equal(await store.update(sampleTask({ state: 'succeeded', snapshot })), 'updated')
-    assert.deepEqual((await store.get(sampleTask()))?.snapshot, snapshot)
-    assert.deepEqual((await store.list(sampleTask().owner, {}, 1)).records[0]?.snapshot, snapshot)
+    await store.create(taskRecord())
+    assert.equal(await store.update(taskRecord({ state: 'succeeded', snapshot })), 'updated')
+    assert.deepEqual((await store.get(taskRecord()))?.snapshot, snapshot)
+    assert.deepEqual((await store.list(taskRecord().owner, {}, 1)).records[0]?.snapshot, snapshot)
   })
 
   it('shares no object with its callers', async (store) => {
-    const given = { ...sampleTask(), marks: { seen: 1 } }
+    const given = { ...taskRecord(), marks: { seen: 1 } }
     await store.create(given)
     given.marks.seen = 2
     const got = (await store.get(given)) as unknown as { marks: { seen: number } }
@@ -207,15 +205,15 @@ export function keepTests({ it }: StoreTests): void {
   })
 
   it('is unavailable once it is closed', async (store) => {
-    await store.create(sampleTask())
+    await store.create(taskRecord())
     await store.close()
     await store.close()
-    await rejectsWith('unavailable', () => store.create(sampleTask()))
-    await rejectsWith('unavailable', () => store.get(sampleTask()))
-    await rejectsWith('unavailable', () => store.update(sampleTask()))
-    await rejectsWith('unavailable', () => store.delete(sampleTask()))
+    await rejectsWith('unavailable', () => store.create(taskRecord()))
+    await rejectsWith('unavailable', () => store.get(taskRecord()))
+    await rejectsWith('unavailable', () => store.update(taskRecord()))
+    await rejectsWith('unavailable', () => store.delete(taskRecord()))
     await rejectsWith('unavailable', () => store.list('local', {}, 10))
-    await rejectsWith('unavailable', () => store.byRun({ runKey: 'rb-sample' }))
-    await rejectsWith('unavailable', () => store.sweep(SAMPLE_TIME, 10))
+    await rejectsWith('unavailable', () => store.byRun({ runKey: 'rb-1' }))
+    await rejectsWith('unavailable', () => store.sweep(NOON, 10))
   })
 }

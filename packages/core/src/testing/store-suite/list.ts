@@ -3,14 +3,14 @@ import { RunbridgeError } from '../../errors.js'
 import { RUN_STATES } from '../../run.js'
 import type { TaskStore } from '../../store.js'
 import type { TaskRecord } from '../../task.js'
-import { SAMPLE_TIME, sampleTask } from '../sample-task.js'
 import type { StoreTests } from '../store-suite.js'
+import { NOON, taskRecord } from '../task-record.js'
 import { ids, readPages, rejectsWith } from './expect.js'
 
 const owner = 'lister'
 
 function task(number: number, fields: Partial<TaskRecord> = {}): TaskRecord {
-  return sampleTask({ owner, taskId: `t${number}`, createdAt: SAMPLE_TIME + number, ...fields })
+  return taskRecord({ owner, taskId: `t${number}`, createdAt: NOON + number, ...fields })
 }
 
 async function fill(store: TaskStore, records: readonly TaskRecord[]): Promise<void> {
@@ -27,18 +27,18 @@ export function listTests({ it }: StoreTests): void {
   it('shows whole records, newest first by creation, whatever was written first or last', async (store) => {
     const records = [task(2), task(3, { note: 'n' }), task(1)]
     await fill(store, records)
-    await store.update(task(1, { updatedAt: SAMPLE_TIME + 99 }))
+    await store.update(task(1, { updatedAt: NOON + 99 }))
     assert.deepEqual((await store.list(owner, {}, 10)).records, [
       task(3, { note: 'n' }),
       task(2),
-      task(1, { updatedAt: SAMPLE_TIME + 99, version: 2 }),
+      task(1, { updatedAt: NOON + 99, version: 2 }),
     ])
   })
 
   it('orders records of one moment the same way every time and for every page size', async (store) => {
     await fill(
       store,
-      [3, 1, 4, 11, 5, 9, 2, 6].map((number) => task(number, { createdAt: SAMPLE_TIME })),
+      [3, 1, 4, 11, 5, 9, 2, 6].map((number) => task(number, { createdAt: NOON })),
     )
     const first = ids((await store.list(owner, {}, 100)).records)
     assert.equal(new Set(first).size, 8)
@@ -62,9 +62,9 @@ export function listTests({ it }: StoreTests): void {
       assert.deepEqual(await shown({ states: [state] }), [`t${index}`])
     assert.deepEqual(await shown({ states: ['starting', 'lost', 'queued'] }), ['t8', 't1', 't0'])
     assert.deepEqual(await shown({ states: [] }), [])
-    assert.deepEqual(await shown({ since: SAMPLE_TIME + 7 }), ['t8', 't7'], 'since is inclusive')
+    assert.deepEqual(await shown({ since: NOON + 7 }), ['t8', 't7'], 'since is inclusive')
     assert.deepEqual(
-      await shown({ tool: 'even', states: ['starting', 'running', 'lost'], since: SAMPLE_TIME + 1 }),
+      await shown({ tool: 'even', states: ['starting', 'running', 'lost'], since: NOON + 1 }),
       ['t8', 't2'],
     )
   })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { isTerminal, RUN_STATES } from '../../run.js'
 import type { TaskFilter, TaskStore } from '../../store.js'
 import { expiresAt, type TaskKey, type TaskRecord } from '../../task.js'
-import { sampleTask } from '../sample-task.js'
 import type { StoreTests } from '../store-suite.js'
+import { taskRecord } from '../task-record.js'
 import { readPages } from './expect.js'
 
 /** What a store has to hold, kept as simply as can be: by owner and task id. */
@@ -29,8 +29,9 @@ function drawRecord(draw: Draw): TaskRecord {
   const state = RUN_STATES[draw(RUN_STATES.length)]!
   const attempt = draw(3)
   const wish = draw(3)
-  return sampleTask({
-    ...key,
+  const { run: _, ...unstarted } = taskRecord(key)
+  return {
+    ...unstarted,
     state,
     createdAt: draw(3),
     tool: `tool-${draw(2)}`,
@@ -41,7 +42,7 @@ function drawRecord(draw: Draw): TaskRecord {
     ...(isTerminal(state) && { endedAt: draw(4) }),
     ...(attempt > 0 && { run: { id: `run-${attempt}`, attempt } }),
     ...(wish > 0 && { cancel: { reason: 'enough', requestedAt: 3, ...(wish > 1 && { sentAt: 4 }) } }),
-  })
+  }
 }
 
 function drawFilter(draw: Draw): TaskFilter {
