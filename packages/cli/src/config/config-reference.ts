@@ -1,6 +1,6 @@
 import type { JsonObject } from '@runbridge/core'
 import { isJsonObject } from '@runbridge/core'
-import { editorSchema } from './editor-schema.js'
+import { editorSchema, firstOf } from './editor-schema.js'
 
 const BEGIN = '<!-- reference: written by `npm run generate -w runbridge` -->'
 const END = '<!-- /reference -->'
@@ -31,7 +31,8 @@ function rowsOf(schema: JsonObject, prefix: string): string[][] {
   const named = Object.entries(propertiesOf(schema)).flatMap(([name, property]) =>
     rowsOfKey(`${prefix}${name}`, property, required.has(name)),
   )
-  const values = schema.additionalProperties
+  const { additionalProperties } = schema
+  const values = firstOf(additionalProperties)
   const any = isJsonObject(values) && isJsonObject(values.properties) ? rowsOf(values, `${prefix}NAME.`) : []
   return [...named, ...any]
 }

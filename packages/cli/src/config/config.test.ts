@@ -124,6 +124,11 @@ describe('a wrong file says where, which rule and what to write instead', () => 
       ],
     ],
     [
+      'a gate with a key that is none',
+      `tools:\n  - name: deploy\n    humanInput: model\n    stepFunctions:\n      stateMachineArn: x\n      gates: { Approve: { promt: OK? }, Token: false }\n`,
+      ['6:27 tools[0].stepFunctions.gates.Approve.promt: unknown key; did you mean `prompt`?'],
+    ],
+    [
       'a form with nested fields',
       `tools:\n  - name: deploy\n    humanInput: model\n    stepFunctions:\n      stateMachineArn: x\n      gates: { Approve: { schema: { type: object, properties: { a: { type: object } } } } }\n`,
       [

@@ -21,10 +21,17 @@ export function editorSchema(): JsonSchema {
 export function schemaAt(path: readonly PropertyKey[]): JsonObject | undefined {
   let node: unknown = editorSchema()
   for (const step of path) {
+    node = firstOf(node)
     if (!isJsonObject(node)) return undefined
     const { properties, items, additionalProperties } = node
     const named = typeof step === 'string' && isJsonObject(properties) ? properties[step] : undefined
     node = typeof step === 'number' ? items : (named ?? additionalProperties)
   }
+  node = firstOf(node)
   return isJsonObject(node) ? node : undefined
+}
+
+/** Where several shapes are allowed, the first is the one to describe. */
+export function firstOf(node: unknown): unknown {
+  return isJsonObject(node) && Array.isArray(node.anyOf) ? node.anyOf[0] : node
 }

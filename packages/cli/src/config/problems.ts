@@ -25,6 +25,13 @@ export function pathText(path: readonly PropertyKey[]): string {
 export function problemsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Problem[] {
   return issues.flatMap((issue) => {
     const { path } = issue
+    if (issue.code === 'invalid_union') {
+      const first = issue.errors[0] ?? []
+      return problemsOf(
+        first.map((inner) => ({ ...inner, path: [...path, ...inner.path] })),
+        value,
+      )
+    }
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key))
     const given = valueAt(value, path)
     if (given === undefined) return [{ path, message: `is missing${described(path)}` }]

@@ -36,7 +36,7 @@ function gateProblems(tool: ToolConfig): Problem[] {
     })
   }
   for (const [state, gate] of gates) {
-    if (gate.schema === undefined) continue
+    if (gate === false || gate.schema === undefined) continue
     problems.push(...flatSchemaProblems(gate.schema, ['stepFunctions', 'gates', state, 'schema']))
   }
   return problems

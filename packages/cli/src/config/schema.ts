@@ -87,8 +87,13 @@ const gate = z.strictObject({
   schema: jsonSchema(
     'JSON Schema of the answer: one flat object of primitive properties. Default: no properties, so that accepting or declining is the answer',
   ).optional(),
-  promptField: text("The field of the task's parameters that holds the question").optional(),
+  promptField: text(
+    "The field of the task's parameters that holds the question, such as `MessageBody.question`",
+  ).optional(),
   schemaField: text("The field of the task's parameters that holds the JSON Schema of the answer").optional(),
+  tokenField: text(
+    'The field that holds the task token. Only needed where more than one looks like it',
+  ).optional(),
 })
 
 const question = (key: string) =>
@@ -126,9 +131,11 @@ export const toolSchema = z.strictObject({
         'The state machine, with `:VERSION` or `:ALIAS` behind it if you want one of them',
       ),
       gates: z
-        .record(z.string(), gate)
+        .record(z.string(), z.union([gate, z.literal(false)]))
         .optional()
-        .describe('What is asked at a state that waits for a task token, by state name'),
+        .describe(
+          'What is asked at a state that waits for a task token, by state name; `false`: its token is not for people',
+        ),
     })
     .describe('The state machine that a call starts'),
   input: jsonSchema('JSON Schema 2020-12 of the arguments, an object').optional(),
