@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { startFixtureEngine } from '../fixtures/conformance/engine.mjs'
+import { startFixtureEngine } from '../fixtures/engine/engine.mjs'
 import { root, run } from './command.mjs'
 import { node22 } from './node22.mjs'
 import { ALWAYS_SKIPPED, GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from './scenarios.mjs'
@@ -163,7 +163,7 @@ async function main() {
   const results = []
   try {
     const server = await serve({
-      config: join(root, 'test/fixtures/conformance/runbridge.yaml'),
+      config: join(root, 'test/fixtures/conformance.yaml'),
       env: {
         RUNBRIDGE_STORE: join(folder, 'tasks.sqlite'),
         RUNBRIDGE_ENDPOINT: engine.url,

@@ -1,0 +1,50 @@
+// One real server process for the fault tests: the packages as `runbridge serve` composes them, with short times, a
+// step at which the process ends itself as SIGKILL does, and its address on stdout.
+import { createServer, resolveTool, serveHttp } from '@runbridge/server'
+import { createStepFunctionsClients, stepFunctions } from '@runbridge/step-functions'
+import { sqlite } from '@runbridge/stores/sqlite'
+import { TIMES } from './times.mjs'
+
+/**
+ * @typedef {object} ServerArguments
+ * @property {string} database
+ * @property {string} endpoint
+ * @property {{ name: string, stateMachineArn: string, confirm?: string }[]} tools
+ * @property {{ step: string, nth: number }} [crash] the process dies when it comes to this step for the nth time
+ */
+
+/** @type {ServerArguments} */
+const { database, endpoint, tools, crash } = JSON.parse(process.argv[2] ?? '{}')
+
+let left = crash?.nth ?? 0
+/** @param {string} step */
+function onStep(step) {
+  if (step !== crash?.step) return
+  left -= 1
+  if (left === 0) process.kill(process.pid, 'SIGKILL')
+}
+
+const store = sqlite({ path: database })
+const clients = createStepFunctionsClients({
+  region: 'us-east-1',
+  endpoint,
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+})
+const backend = stepFunctions({ clients, visibilityMs: TIMES.visibilityMs })
+const server = createServer({
+  store,
+  requestStateKey: await store.secret('request-state'),
+  tools: await Promise.all(
+    tools.map(({ name, stateMachineArn, confirm }) =>
+      resolveTool({
+        name,
+        backend,
+        workflow: { id: stateMachineArn },
+        ...(confirm && { confirm: { message: confirm } }),
+      }),
+    ),
+  ),
+  service: { ...TIMES, onStep },
+})
+const { url } = await serveHttp({ server, host: '127.0.0.1', port: 0 })
+process.stdout.write(`${url}\n`)

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
+import { sqlite } from '@runbridge/stores/sqlite'
+import { root } from '../bin/command.mjs'
+
+const MACHINES = {
+  succeeds: {
+    StartAt: 'Work',
+    States: { Work: { Type: 'Wait', Seconds: 1, Next: 'Done' }, Done: { Type: 'Pass', End: true } },
+  },
+  fails: {
+    StartAt: 'Work',
+    States: {
+      Work: { Type: 'Wait', Seconds: 1, Next: 'Stop' },
+      Stop: { Type: 'Fail', Error: 'Wrong', Cause: 'on purpose' },
+    },
+  },
+}
+
+/** An engine, a database, and server processes that come and go. */
+export async function createWorld() {
+  const folder = mkdtempSync(join(tmpdir(), 'runbridge-faults-'))
+  const database = join(folder, 'tasks.sqlite')
+  const engine = await startStepFunctionsEmulator({ stateMachines: MACHINES })
+  const store = sqlite({ path: database })
+  /** @type {import('node:child_process').ChildProcess[]} */
+  const children = []
+  const tools = [
+    { name: 'succeeds', stateMachineArn: engine.stateMachineArn('succeeds') },
+    { name: 'fails', stateMachineArn: engine.stateMachineArn('fails') },
+    { name: 'confirmed', stateMachineArn: engine.stateMachineArn('succeeds'), confirm: 'Really?' },
+  ]
+
+  return {
+    engine,
+    store,
+    /**
+     * @param {{ step: string, nth: number }} [crash]
+     * @returns {Promise<{ url: string, died: Promise<string | null> }>}
+     */
+    async serve(crash) {
+      const options = JSON.stringify({ database, endpoint: engine.url, tools, crash })
+      const child = spawn(process.execPath, ['test/faults/server.mjs', options], {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      children.push(child)
+      let printed = ''
+      child.stderr.setEncoding('utf8').on('data', (text) => {
+        printed += text
+      })
+      const died = once(child, 'exit').then(([, signal]) => signal)
+      const url = await new Promise((resolve, reject) => {
+        child.stdout.setEncoding('utf8').once('data', (text) => resolve(text.trim()))
+        died.then(() => reject(new Error(`The server did not start:\n${printed}`)))
+      })
+      return { url, died }
+    },
+    async close() {
+      for (const child of children) {
+        if (child.exitCode !== null || child.signalCode !== null) continue
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+      await store.close()
+      await engine.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
