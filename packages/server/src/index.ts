@@ -1,1 +1,6 @@
+export * from './create-server.js'
+export * from './http.js'
+export * from './json-schema.js'
+export * from './limits.js'
+export * from './resolve-tool.js'
 export * from './tool.js'

@@ -1,4 +1,4 @@
-import type { JsonSchema, TaskTool, Workflow } from '@runbridge/core'
+import { isJsonObject, type Json, type JsonSchema, type TaskTool, type Workflow } from '@runbridge/core'
 
 /** MCP tool annotations (2026-07-28 schema, `ToolAnnotations`): hints, never promises. */
 export interface ToolAnnotations {
@@ -50,4 +50,10 @@ export interface Tool<W extends Workflow = Workflow> extends TaskTool<W> {
   readonly holdMs: number
   /** The text of the result instead of the output's JSON; `{path.to.value}` stands for a part of the output. */
   readonly resultText?: string
+}
+
+/** The schema of one argument, where the input schema names it as a property. */
+export function argumentSchema(tool: Pick<Tool, 'inputSchema'>, name: string): Json | undefined {
+  const { properties } = tool.inputSchema
+  return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
 }

@@ -1,0 +1,174 @@
+import {
+  digest,
+  type ErrorCode,
+  errorResult,
+  type JsonObject,
+  RunbridgeError,
+  type ToolResult,
+  toolResult,
+} from '@runbridge/core'
+import {
+  type CreateTaskResult,
+  createTaskResult,
+  EXTENSION_ID,
+  parseInputResponses,
+} from '@runbridge/core/wire/ext-tasks'
+import type { App, ServedTool } from './app.js'
+import { askBefore, type InputRequired, type Round } from './ask.js'
+import { type Caller, canBeAsked } from './caller.js'
+import { follow, plainOptions } from './follow.js'
+import { FOLLOW_UPS } from './follow-up.js'
+import type { CallState } from './request-state.js'
+import type { Tool } from './tool.js'
+
+export interface ToolCall {
+  readonly name: string
+  readonly args: JsonObject
+  readonly caller: Caller
+  readonly round: CallRound
+}
+
+export interface CallRound extends Round {
+  /** Whether the request carries a request state at all. */
+  readonly hasState: boolean
+  /** Verifies it; throws `invalid_input`. */
+  readonly open: (call: { readonly tool: string; readonly call: string }) => Promise<CallState>
+}
+
+export type CallAnswer = ToolResult | CreateTaskResult | InputRequired
+
+/** What becomes of each error of a call: words that the model can act on, or a JSON-RPC error. */
+const ANSWERS: Readonly<Record<ErrorCode, 'result' | 'error'>> = {
+  invalid_input: 'result',
+  task_not_found: 'result',
+  conflict: 'result',
+  missing_capability: 'error',
+  unsupported: 'result',
+  misconfigured: 'result',
+  workflow_not_found: 'result',
+  denied: 'result',
+  unauthenticated: 'result',
+  throttled: 'result',
+  unavailable: 'result',
+  unknown_outcome: 'result',
+  too_large: 'result',
+  limit: 'result',
+  internal: 'error',
+}
+
+/**
+ * Answers `tools/call`. Errors in what the model wrote or the engine said are tool results with `isError`
+ * (2026-07-28 server/tools, "Error Handling"); a bad request state and unknown tools are JSON-RPC errors.
+ */
+export async function callTool(app: App, call: ToolCall): Promise<CallAnswer> {
+  const { name, args, caller, round } = call
+  const served = app.tools.get(name)
+  const followUp = FOLLOW_UPS.get(name)
+  if (!served && !followUp) throw new RunbridgeError('invalid_input', `Unknown tool: ${name}`)
+  // Before any answer in the request counts.
+  const state = round.hasState ? await round.open({ tool: name, call: digest(args) }) : undefined
+  try {
+    return await app.gate.call(caller.owner, async () => {
+      if (state?.kind === 'run') return attach(app, call, state.taskId)
+      if (followUp) return followUp.run(app, args, caller, round)
+      return start(app, call, served as ServedTool, state)
+    })
+  } catch (thrown) {
+    if (thrown instanceof RunbridgeError && ANSWERS[thrown.code] === 'result')
+      return errorResult(thrown.message)
+    throw thrown
+  }
+}
+
+async function start(
+  app: App,
+  call: ToolCall,
+  served: ServedTool,
+  state: (CallState & { kind: 'start' }) | undefined,
+): Promise<CallAnswer> {
+  const { tool } = served
+  const { caller, round, args } = call
+  if (tool.taskSupport === 'required' && !caller.tasks) throw needsTasks(tool)
+  const unanswerable = refuseUnanswerable(tool, caller)
+  if (unanswerable) return unanswerable
+  const asked = await askBefore(app, served, args, caller, round, state)
+  if (asked.kind !== 'go') return asked.result
+  if (tool.capabilities.execution === 'call') return callNow(app, tool, asked.input, caller)
+  const { owner } = caller
+  const { taskId, runKey, input } = asked
+  if (!taskId || !(await app.store.get({ owner, taskId }))) await app.gate.admit(owner, app.service)
+  const outcome = await app.service.create({
+    owner,
+    tool: tool.name,
+    form: caller.tasks ? 'ext-tasks' : 'plain',
+    input,
+    // The client holds the sealed state, so its replay has to find whatever became of this start.
+    ...(taskId && runKey && { taskId, runKey, idKnown: true }),
+  })
+  if (outcome.kind === 'refused') throw outcome.error
+  const { task } = outcome
+  if (caller.tasks) return createTaskResult(task, { canBeAsked: canBeAsked(tool, caller) })
+  const called = { name: call.name, args }
+  return follow(app, { task, tool, caller, round, called, waitMs: tool.holdMs })
+}
+
+/** The retry of a call whose run asked a question: delivers the answers, then goes on waiting. */
+async function attach(app: App, call: ToolCall, taskId: string): Promise<CallAnswer> {
+  const { caller, round, args, name } = call
+  const key = { owner: caller.owner, taskId }
+  const present = await app.service.get(key)
+  const tool = app.tools.get(present.record.tool)?.tool
+  const { responses, malformed } = parseInputResponses(round.inputResponses ?? {})
+  const broken = malformed.find((each) => present.questions.some((question) => question.key === each))
+  if (broken !== undefined) {
+    throw new RunbridgeError('invalid_input', `inputResponses.${broken} is no elicitation result.`)
+  }
+  const counted = canBeAsked(tool, caller) ? responses : {}
+  const { task, outcomes } = await app.service.answer(key, counted)
+  const dismissed = Object.values(outcomes).includes('dismissed')
+  const called = { name, args }
+  const waitMs = dismissed ? 0 : (tool?.holdMs ?? 0)
+  return follow(app, { task, tool, caller, round, called, waitMs, mayAsk: !dismissed })
+}
+
+async function callNow(app: App, tool: Tool, input: JsonObject, caller: Caller): Promise<ToolResult> {
+  const { backend, workflow } = tool
+  if (!backend.call)
+    throw new RunbridgeError('unsupported', `${backend.name} can not call ${workflow.id} directly.`)
+  const createdAt = app.clock.now()
+  const result = await backend.call(workflow, input, { signal: caller.signal })
+  switch (result.kind) {
+    case 'ended': {
+      const { snapshot } = result
+      const { state, endedAt = app.clock.now() } = snapshot
+      return toolResult({ state, snapshot, createdAt, endedAt }, plainOptions(tool))
+    }
+    case 'refused':
+      throw result.error
+    case 'unknown':
+      throw new RunbridgeError(
+        'unknown_outcome',
+        `${result.error.message} It may have run to its end; do not repeat it before you have looked at the engine.`,
+        { cause: result.error },
+      )
+    default:
+      return result satisfies never
+  }
+}
+
+/** The two eras name this differently; the binding of each turns it into its own error. */
+function needsTasks(tool: Tool): RunbridgeError {
+  return new RunbridgeError(
+    'missing_capability',
+    `${tool.name} runs only as a task, and this request does not declare the extension ${EXTENSION_ID}.`,
+  )
+}
+
+/** Before it starts: a run that could stop at a gate which this caller can't be asked about. */
+function refuseUnanswerable(tool: Tool, caller: Caller): ToolResult | undefined {
+  if (tool.humanInput !== 'elicitation' || tool.unanswerable !== 'refuse' || caller.elicitation)
+    return undefined
+  return errorResult(
+    `Nothing was started: ${tool.name} waits for a person on its way, and this client did not declare elicitation in form mode. Call it from a client that supports elicitation.`,
+  )
+}

@@ -1,0 +1,67 @@
+import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
+import { isJsonObject, type JsonObject, type Owner } from '@runbridge/core'
+import { EXTENSION_ID } from '@runbridge/core/wire/ext-tasks'
+import { ownerOf } from './owner.js'
+import type { Tool } from './tool.js'
+
+export type Era = 'modern' | 'legacy'
+
+/** Who sends this one request, and what may be sent back. Nothing is remembered between requests. */
+export interface Caller {
+  readonly owner: Owner
+  readonly era: Era
+  /** Declared the Tasks extension on this request. */
+  readonly tasks: boolean
+  /** Declared elicitation in form mode on this request. */
+  readonly elicitation: boolean
+  /** Aborts when the caller is gone; ends waiting, never a run. */
+  readonly signal: AbortSignal
+  /** Present when the caller asked for progress. Resolves when the notification has left. */
+  readonly progress?: (message: string) => Promise<void>
+}
+
+/** @param capabilities of the request's own envelope; an older era has none that a stateless server knows */
+export function callerOf(ctx: ServerContext, era: Era): Caller {
+  const capabilities = era === 'modern' ? declared(ctx) : undefined
+  const progress = progressOf(ctx)
+  return {
+    owner: ownerOf(ctx.http?.authInfo),
+    era,
+    tasks: isJsonObject(capabilities?.extensions) && isJsonObject(capabilities.extensions[EXTENSION_ID]),
+    elicitation: declaresForms(capabilities?.elicitation),
+    signal: ctx.mcpReq.signal,
+    ...(progress && { progress }),
+  }
+}
+
+function declared(ctx: ServerContext): JsonObject | undefined {
+  const envelope: Readonly<Record<string, unknown>> | undefined = ctx.mcpReq.envelope
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY]
+  return isJsonObject(capabilities) ? capabilities : undefined
+}
+
+/** An empty object means form mode (2026-07-28 client/elicitation, "Capabilities"). */
+function declaresForms(elicitation: unknown): boolean {
+  return (
+    isJsonObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0)
+  )
+}
+
+/** One token for the call, strictly increasing values (2026-07-28 basic/patterns/progress). */
+function progressOf(ctx: ServerContext): Caller['progress'] {
+  const progressToken = ctx.mcpReq._meta?.progressToken
+  if (progressToken === undefined) return undefined
+  let progress = 0
+  return async (message) => {
+    progress += 1
+    if (ctx.mcpReq.signal.aborted) return
+    const params = { progressToken, progress, message }
+    // The caller may be gone; that ends nothing here.
+    await ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+  }
+}
+
+/** Whether the gates of this tool's runs can be put to this caller. */
+export function canBeAsked(tool: Tool | undefined, caller: Caller): boolean {
+  return tool !== undefined && tool.humanInput !== 'off' && caller.elicitation
+}

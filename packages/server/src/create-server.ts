@@ -1,0 +1,190 @@
+import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
+import {
+  type Clock,
+  createTaskService,
+  type Ids,
+  type Log,
+  RunbridgeError,
+  randomIds,
+  type ServiceOptions,
+  systemClock,
+  type TaskService,
+  type TaskStore,
+} from '@runbridge/core'
+import type { App, ServedTool } from './app.js'
+import { callGate } from './call-gate.js'
+import { FOLLOW_UPS } from './follow-up.js'
+import { compileSchema, schemaValidator } from './json-schema.js'
+import { DEFAULT_LIMITS, type Limits } from './limits.js'
+import { modernServer } from './modern.js'
+import { plainServer } from './plain.js'
+import { requestStates } from './request-state.js'
+import type { Tool } from './tool.js'
+
+export interface RunbridgeOptions {
+  /** As `resolveTool` makes them; their order is the order of `tools/list`. */
+  readonly tools: readonly Tool[]
+  /** Stays the caller's: closing the server does not close it. */
+  readonly store: TaskStore
+  /** Signs the state of questions. At least 32 random bytes, the same in every process behind one address. */
+  readonly requestStateKey: Uint8Array
+  /** Default: the system's. */
+  readonly clock?: Clock
+  /** Default: random. */
+  readonly ids?: Ids
+  /** pino's loggers fit. Default: silent. */
+  readonly log?: Log
+  readonly limits?: Partial<Limits>
+  /** Default `runbridge`. */
+  readonly name?: string
+  readonly title?: string
+  /** Default `0.0.0`. */
+  readonly version?: string
+  /** What an agent should know about these tools as a whole. */
+  readonly instructions?: string
+  /** Times of the task service, and its hook for fault tests. */
+  readonly service?: Omit<ServiceOptions, 'store' | 'tools' | 'clock' | 'ids' | 'log' | 'validate'>
+}
+
+export interface RequestOptions {
+  /** Of a token that somebody verified. */
+  readonly authInfo?: AuthInfo
+  /** The body, if it was parsed already. */
+  readonly parsedBody?: unknown
+}
+
+export interface RunbridgeServer {
+  readonly service: TaskService
+  /** Answers one MCP request over Streamable HTTP. Checks neither Host nor Origin nor tokens: `serveHttp` does. */
+  handler(request: Request, options?: RequestOptions): Promise<Response>
+  /** Why no work should be sent here now; undefined when ready. */
+  unready(): Promise<string | undefined>
+  /** The limits in force. */
+  readonly limits: Limits
+  /**
+   * A graceful end: new requests are refused, held calls are answered with what is known, starts and
+   * deliveries under way are finished. Runs go on. Idempotent.
+   */
+  close(): Promise<void>
+}
+
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
+
+export function createServer(options: RunbridgeOptions): RunbridgeServer {
+  const { store, clock = systemClock, ids = randomIds(), log = silent } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const closing = new AbortController()
+  const service = createTaskService({
+    ...options.service,
+    store,
+    tools: options.tools,
+    clock,
+    ids,
+    log,
+    validate: schemaValidator(),
+  })
+  const app: App = {
+    info: {
+      name: options.name ?? 'runbridge',
+      version: options.version ?? '0.0.0',
+      ...(options.title !== undefined && { title: options.title }),
+    },
+    ...(options.instructions !== undefined && { instructions: options.instructions }),
+    tools: servedTools(options.tools),
+    service,
+    store,
+    clock,
+    ids,
+    log,
+    limits,
+    states: requestStates(stateKey(options.requestStateKey), clock, limits),
+    gate: callGate(limits),
+    closing: closing.signal,
+  }
+  const mcp = createMcpHandler(({ era }) => (era === 'modern' ? modernServer(app) : plainServer(app)), {
+    legacy: 'stateless',
+    maxRequestBodySize: limits.maxBodyBytes,
+    onerror: (err) => log.warn({ err }, 'an MCP request was refused or failed'),
+  })
+  const sweeping = sweepRegularly(app)
+  let closed: Promise<void> | undefined
+
+  async function close(): Promise<void> {
+    closing.abort()
+    await sweeping
+    const drained = app.gate.idle().then(() => service.drain())
+    await Promise.race([drained, clock.sleep(limits.drainMs)])
+    // The last answers leave in the turn after their calls have ended.
+    await new Promise((resolve) => setImmediate(resolve))
+    await mcp.close()
+  }
+
+  return {
+    service,
+    limits,
+    async handler(request, { authInfo, parsedBody } = {}) {
+      if (closing.signal.aborted) return unavailable('This server is shutting down; send the request again.')
+      return mcp.fetch(request, {
+        ...(authInfo && { authInfo }),
+        ...(parsedBody !== undefined && { parsedBody }),
+      })
+    },
+    async unready() {
+      if (closing.signal.aborted) return 'This server is shutting down.'
+      try {
+        await store.list('readyz', {}, 1)
+        return undefined
+      } catch (err) {
+        log.warn({ err }, 'the store can not be reached')
+        return 'The task store can not be reached.'
+      }
+    },
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function servedTools(tools: readonly Tool[]): ReadonlyMap<string, ServedTool> {
+  const served = new Map<string, ServedTool>()
+  for (const tool of tools) {
+    if (FOLLOW_UPS.has(tool.name) || served.has(tool.name)) {
+      throw new RunbridgeError('misconfigured', `The tool name ${tool.name} is taken; rename the tool.`)
+    }
+    served.set(tool.name, {
+      tool,
+      validate: compileSchema(tool.inputSchema, `The input schema of ${tool.name}`),
+    })
+  }
+  if (served.size === 0)
+    throw new RunbridgeError('misconfigured', 'No tool is configured; name at least one.')
+  return served
+}
+
+function stateKey(key: Uint8Array): Uint8Array {
+  if (key.length >= 32) return key
+  throw new RunbridgeError(
+    'misconfigured',
+    `The key for request states has ${key.length} bytes; it needs at least 32 random ones.`,
+  )
+}
+
+/** Ends when the server closes. A sweep that fails is tried again at the next turn. */
+async function sweepRegularly({ service, clock, limits, closing, log }: App): Promise<void> {
+  while (!closing.aborted) {
+    await clock.sleep(limits.sweepMs, closing)
+    if (closing.aborted) return
+    try {
+      const { removed, settled } = await service.sweep()
+      if (removed + settled > 0) log.info({ removed, settled }, 'swept tasks')
+    } catch (err) {
+      log.warn({ err }, 'a sweep failed')
+    }
+  }
+}
+
+function unavailable(message: string): Response {
+  const body = { jsonrpc: '2.0', id: null, error: { code: -32603, message, data: { reason: 'unavailable' } } }
+  return Response.json(body, { status: 503, headers: { 'retry-after': '1' } })
+}

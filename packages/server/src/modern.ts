@@ -1,0 +1,96 @@
+import { Server, type ServerContext } from '@modelcontextprotocol/server'
+import { openQuestions, RunbridgeError, type TaskKey, type TaskRecord } from '@runbridge/core'
+import {
+  EXTENSION_ID,
+  getTaskResult,
+  type InputResponses,
+  parseInputResponses,
+  parseTaskParams,
+} from '@runbridge/core/wire/ext-tasks'
+import * as z from 'zod'
+import type { App } from './app.js'
+import { type Caller, callerOf, canBeAsked } from './caller.js'
+import { answered, serveTools } from './serve-tools.js'
+
+/** Params are parsed by the codec, so that errors name the field. */
+const anything = { params: z.looseObject({}) }
+
+/** One server for one request of the 2026-07-28 era: tools, and the methods of the Tasks extension. */
+export function modernServer(app: App): Server {
+  const server = new Server(app.info, {
+    capabilities: { tools: {}, extensions: { [EXTENSION_ID]: {} } },
+    ...(app.instructions !== undefined && { instructions: app.instructions }),
+    cacheHints: { 'server/discover': { ttlMs: app.limits.listTtlMs, cacheScope: 'public' } },
+  })
+  serveTools(server, app, 'modern')
+
+  const method = (
+    name: string,
+    handle: (key: TaskKey, caller: Caller, ctx: ServerContext) => Promise<Readonly<Record<string, unknown>>>,
+  ) =>
+    server.setRequestHandler(name, anything, (params, ctx) =>
+      answered(app, 'modern', async () => {
+        const caller = callerOf(ctx, 'modern')
+        if (!caller.tasks) throw undeclared(name)
+        const { taskId } = parseTaskParams(params)
+        return { ...(await handle({ owner: caller.owner, taskId }, caller, ctx)) }
+      }),
+    )
+
+  method('tasks/get', async (key, caller) => {
+    await ownForm(app, key)
+    const task = await app.service.get(key)
+    const tool = app.tools.get(task.record.tool)?.tool
+    const result = { resultText: tool?.resultText }
+    return { ...getTaskResult(task, { canBeAsked: canBeAsked(tool, caller), result }) }
+  })
+
+  method('tasks/update', async (key, caller, ctx) => {
+    const record = await ownForm(app, key)
+    const answers = parseInputResponses(ctx.mcpReq.inputResponses)
+    const tool = app.tools.get(record.tool)?.tool
+    // Nothing was asked of a caller that can't be asked, so nothing it answers is outstanding.
+    if (canBeAsked(tool, caller)) {
+      refuseMalformed(record, answers, ctx.mcpReq.droppedInputResponseKeys ?? [])
+      await app.service.answer(key, answers.responses)
+    }
+    return {}
+  })
+
+  method('tasks/cancel', async (key) => {
+    await ownForm(app, key)
+    await app.service.cancel(key, 'Cancelled by the caller.')
+    return {}
+  })
+
+  return server
+}
+
+/**
+ * The record, if this era's methods may see it: tasks of other forms are no tasks here. Read from the store
+ * alone, so that a slow engine never delays a cancel.
+ */
+async function ownForm(app: App, key: TaskKey): Promise<TaskRecord> {
+  const record = await app.store.get(key)
+  if (record?.form !== 'ext-tasks') throw new RunbridgeError('task_not_found', 'Task not found')
+  return record
+}
+
+/** Malformed answers to keys that are not outstanding are ignored like all answers to them. */
+function refuseMalformed(record: TaskRecord, answers: InputResponses, dropped: readonly string[]): void {
+  const broken = [...answers.malformed, ...dropped]
+  const asked = openQuestions(record).find(({ key }) => broken.includes(key))
+  if (asked) {
+    throw new RunbridgeError(
+      'invalid_input',
+      `inputResponses.${asked.key} is no elicitation result: it needs an action and, with accept, a flat content. No answer was taken.`,
+    )
+  }
+}
+
+function undeclared(method: string): RunbridgeError {
+  return new RunbridgeError(
+    'missing_capability',
+    `${method} needs the extension ${EXTENSION_ID}, which this request does not declare.`,
+  )
+}

@@ -1,0 +1,157 @@
+import {
+  type Backend,
+  isJsonObject,
+  type JsonSchema,
+  RunbridgeError,
+  toRunbridgeError,
+  type Workflow,
+  type WorkflowDescription,
+} from '@runbridge/core'
+import { elicitableSchema } from './elicitable.js'
+import { FOLLOW_UPS } from './follow-up.js'
+import { compileSchema } from './json-schema.js'
+import { argumentSchema, type Tool } from './tool.js'
+
+type Shown = Pick<
+  Tool,
+  | 'title'
+  | 'annotations'
+  | 'outputSchema'
+  | 'confirm'
+  | 'askFor'
+  | 'resultText'
+  | 'inputSchema'
+  | 'description'
+>
+type Chosen = Pick<Tool, 'taskSupport' | 'humanInput' | 'unanswerable' | 'holdMs' | 'retainMs' | 'progress'>
+
+/** A tool as it is configured. What is left out comes from the workflow itself, or from the defaults. */
+export type ToolOptions<W extends Workflow = Workflow> = {
+  readonly name: string
+  readonly backend: Backend<W>
+  readonly workflow: W
+} & { readonly [K in keyof Shown | keyof Chosen]?: Tool[K] | undefined }
+
+/** `taskSupport` follows from how the workflow executes. Times in ms. */
+export const TOOL_DEFAULTS: Omit<Chosen, 'taskSupport'> = {
+  humanInput: 'off',
+  unanswerable: 'refuse',
+  holdMs: 45_000,
+  retainMs: 86_400_000,
+  progress: true,
+}
+
+/** MCP 2026-07-28 server/tools, "Tool Names". */
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/
+/** Hosts give up on a call after a minute or two. */
+const MAX_HOLD_MS = 300_000
+
+/**
+ * Asks the backend what the workflow is and makes the tool. Throws a RunbridgeError that names the tool:
+ * `misconfigured` with what to write instead, or what `describe` threw.
+ */
+export async function resolveTool<W extends Workflow>(
+  options: ToolOptions<W>,
+  context: { readonly signal: AbortSignal },
+): Promise<Tool<W>> {
+  const { name, backend, workflow } = options
+  const wrong = (problem: string) => new RunbridgeError('misconfigured', `Tool ${name}: ${problem}`)
+  if (!NAME.test(name)) throw wrong('the name must be 1 to 128 of the characters A-Z a-z 0-9 _ - .')
+  if (FOLLOW_UPS.has(name)) throw wrong('this name belongs to a tool of Runbridge; choose another.')
+  const described = await describe(options, context)
+  const { capabilities } = described
+  const description = options.description ?? described.description
+  if (description === undefined || description.trim() === '') {
+    throw wrong(
+      'the workflow has no description of its own; write `description`, for the model to choose by.',
+    )
+  }
+  const inputSchema = objectSchema(options.inputSchema ?? described.inputSchema ?? { type: 'object' })
+  const chosen = { ...TOOL_DEFAULTS, ...given(options) }
+  const title = options.title ?? described.title
+  const tool: Tool<W> = {
+    ...chosen,
+    name,
+    backend,
+    workflow,
+    capabilities,
+    description,
+    inputSchema,
+    taskSupport: options.taskSupport ?? (capabilities.execution === 'call' ? 'forbidden' : 'optional'),
+    ...(title !== undefined && { title }),
+    ...(options.annotations && { annotations: options.annotations }),
+    ...(options.outputSchema && { outputSchema: options.outputSchema }),
+    ...(options.confirm && { confirm: options.confirm }),
+    ...(options.askFor && { askFor: options.askFor }),
+    ...(options.resultText !== undefined && { resultText: options.resultText }),
+  }
+  const problem = conflicts(tool)
+  if (problem !== undefined) throw wrong(problem)
+  compileSchema(inputSchema, `Tool ${name}: the input schema`)
+  if (tool.outputSchema) compileSchema(tool.outputSchema, `Tool ${name}: the output schema`)
+  return tool
+}
+
+async function describe<W extends Workflow>(
+  { name, backend, workflow }: ToolOptions<W>,
+  context: { readonly signal: AbortSignal },
+): Promise<WorkflowDescription> {
+  try {
+    return await backend.describe(workflow, context)
+  } catch (thrown) {
+    const error = toRunbridgeError(thrown)
+    throw new RunbridgeError(error.code, `Tool ${name}: ${error.message}`, { cause: thrown })
+  }
+}
+
+function given(
+  options: { readonly [K in keyof Chosen]?: Chosen[K] | undefined },
+): Partial<Omit<Chosen, 'taskSupport'>> {
+  const keys = ['humanInput', 'unanswerable', 'holdMs', 'retainMs', 'progress'] as const
+  return Object.fromEntries(
+    keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]),
+  )
+}
+
+/** MCP wants `type: object` at the root (2026-07-28 schema, `Tool.inputSchema`). */
+function objectSchema(schema: JsonSchema): JsonSchema {
+  return schema.type === undefined ? { ...schema, type: 'object' } : schema
+}
+
+/** What does not fit together, and what to write instead. */
+function conflicts(tool: Tool): string | undefined {
+  const { capabilities, taskSupport, humanInput, inputSchema, backend, holdMs, retainMs } = tool
+  const sync = capabilities.execution === 'call'
+  if (inputSchema.type !== 'object') return 'the input schema must have `type: object` at its root.'
+  if (sync && taskSupport !== 'forbidden') {
+    return `the workflow ends within one call and has nothing to follow, so \`taskSupport: ${taskSupport}\` can not hold; leave it out.`
+  }
+  if (!sync && taskSupport === 'forbidden') {
+    return '`taskSupport: forbidden` is only for workflows that end within one call; write `optional` or `required`.'
+  }
+  if (humanInput !== 'off' && !capabilities.gates) {
+    return `\`humanInput: ${humanInput}\` needs a workflow that can wait for a person, which ${backend.name} does not offer here; write \`off\`.`
+  }
+  if (!(holdMs >= 0 && holdMs <= MAX_HOLD_MS)) return `\`holdMs\` must be between 0 and ${MAX_HOLD_MS}.`
+  if (!(retainMs >= 1000)) return '`retainMs` must be at least 1000, so that an end can be seen.'
+  return askForConflict(tool)
+}
+
+function askForConflict(tool: Tool): string | undefined {
+  const required = Array.isArray(tool.inputSchema.required) ? tool.inputSchema.required : []
+  const keys = Object.entries(tool.askFor ?? {}).map(([name, ask]) => ask.key ?? name)
+  if (tool.confirm) keys.push(tool.confirm.key ?? 'confirm')
+  const twice = keys.find((key, index) => keys.indexOf(key) !== index)
+  if (twice !== undefined)
+    return `the key ${twice} is used for two questions; give one of them another \`key\`.`
+  for (const name of Object.keys(tool.askFor ?? {})) {
+    const schema = argumentSchema(tool, name)
+    if (schema === undefined) return `\`askFor.${name}\` names no argument of the input schema.`
+    if (!required.includes(name))
+      return `\`askFor.${name}\`: only required arguments are asked for; add it to \`required\`.`
+    if (!isJsonObject(schema) || !elicitableSchema(schema)) {
+      return `\`askFor.${name}\`: a form can only ask for a string, number, integer or boolean that is no secret.`
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,93 @@
+import {
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { RunbridgeError, toRunbridgeError } from '@runbridge/core'
+import { EXTENSION_ID, jsonRpcError } from '@runbridge/core/wire/ext-tasks'
+import * as z from 'zod'
+import type { App } from './app.js'
+import { type CallRound, callTool } from './call-tool.js'
+import { callerOf, type Era } from './caller.js'
+import { listTools } from './list-tools.js'
+
+/** `CallToolRequestParams`; `arguments` is checked against the tool's own schema later. */
+const callParams = z.looseObject({
+  name: z.string(),
+  arguments: z.record(z.string(), z.json()).optional(),
+})
+
+/**
+ * Answers `tools/list` and `tools/call` on a server of either era. Calls go through the fallback handler: the
+ * typed one adds `content: []` to task handles. Its checks on questions are done in `ask` and `request-state`.
+ */
+export function serveTools(server: Server, app: App, era: Era): void {
+  server.setRequestHandler('tools/list', async (request, ctx) => {
+    // There is one page, so no cursor is ours.
+    if (request.params?.cursor !== undefined) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'params.cursor is not a cursor of this server.',
+      )
+    }
+    const tools = listTools(app, callerOf(ctx, era))
+    const hints = era === 'modern' ? { ttlMs: app.limits.listTtlMs, cacheScope: 'private' as const } : {}
+    return { tools, ...hints } as never
+  })
+  server.fallbackRequestHandler = async (request, ctx) => {
+    if (request.method !== 'tools/call')
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
+    return answered(app, era, async () => {
+      const parsed = callParams.safeParse(request.params)
+      if (!parsed.success)
+        throw new RunbridgeError('invalid_input', `Malformed tools/call: ${z.prettifyError(parsed.error)}`)
+      const { name, arguments: args = {} } = parsed.data
+      const answer = await callTool(app, {
+        name,
+        args,
+        caller: callerOf(ctx, era),
+        round: roundOf(app, ctx, era),
+      })
+      return { ...answer }
+    })
+  }
+}
+
+function roundOf(app: App, ctx: ServerContext, era: Era): CallRound {
+  const state = era === 'modern' ? ctx.mcpReq.requestState() : undefined
+  return {
+    hasState: state !== undefined,
+    inputResponses: ctx.mcpReq.inputResponses,
+    open: (call) => app.states.open(state, call, ctx),
+    seal: (sealed) => app.states.seal(sealed, ctx),
+  }
+}
+
+/** Runs a handler; what it throws leaves as the error of this era, without anything internal in it. */
+export async function answered<T>(app: App, era: Era, handle: () => Promise<T>): Promise<T> {
+  try {
+    return await handle()
+  } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown
+    const error = toRunbridgeError(thrown)
+    if (error.code === 'internal')
+      app.log.error({ err: error.cause ?? error }, 'a request met an unexpected error')
+    throw protocolError(error, era)
+  }
+}
+
+export function protocolError(error: RunbridgeError, era: Era): ProtocolError {
+  if (error.code === 'missing_capability') {
+    return era === 'modern'
+      ? new MissingRequiredClientCapabilityError(
+          { requiredCapabilities: { extensions: { [EXTENSION_ID]: {} } } },
+          error.message,
+        )
+      : // 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation".
+        new ProtocolError(ProtocolErrorCode.MethodNotFound, error.message)
+  }
+  const { code, message, data } = jsonRpcError(error)
+  return new ProtocolError(code, message, data)
+}
