@@ -31,6 +31,7 @@ export async function dispatch(dispatcher: Dispatcher, action: string, request: 
   const fault = faults.take(action)
   const start = calls.record(action, request, fault?.kind)
   if (fault?.kind === 'delayMs') await wait(fault.ms, undefined, { signal: closing }).catch(() => {})
+  if (closing.aborted) return { kind: 'reset' }
   const instead = fault && answerBefore(fault, action, request, state)
   if (instead) return instead
   const answer = await execute(dispatcher, action, request, start)

@@ -96,6 +96,17 @@ describe('faults by script', () => {
     expect(emulator.executions()).toEqual([])
   })
 
+  it('delay a call, which starts nothing when the emulator closes meanwhile', async () => {
+    const { emulator, start } = await hello()
+    emulator.faults.next('StartExecution', { kind: 'delayMs', ms: 20 }, { kind: 'delayMs', ms: 60_000 })
+    expect(await outcome(start('late'))).toBe('ok')
+    const waiting = outcome(start('never'))
+    while (emulator.calls().starts.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    await emulator.close()
+    expect(await waiting).toBe('ECONNRESET')
+    expect(emulator.executions().map(({ name }) => name)).toEqual(['late'])
+  })
+
   it('hang until the emulator closes', async () => {
     const { emulator, start } = await hello()
     emulator.faults.next('StartExecution', { kind: 'hang', afterExecuting: true })

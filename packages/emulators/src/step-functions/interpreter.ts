@@ -1,6 +1,9 @@
-import './promise-with-resolvers.js'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import type { AslDefinition, Json } from './asl.js'
+import { definePromiseWithResolvers } from './promise-with-resolvers.js'
+
+/** The interpreter calls it when a Task runs, not when it is imported. */
+definePromiseWithResolvers()
 
 /** What the interpreter's event log says of one level of states. */
 export interface InterpreterEvent {

@@ -10,7 +10,7 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import { describe, expect, it } from 'vitest'
-import { emulated, historyOf, openTasks, pass } from './emulator-fixture.js'
+import { emulated, historyOf, openTasks } from './emulator-fixture.js'
 import type { StepFunctionsEmulator } from './index.js'
 
 /** A folder of answers recorded from AWS, in the form of LocalStack's test snapshots. */

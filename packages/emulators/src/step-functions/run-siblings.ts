@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Json } from './asl.js'
 import type { Level } from './level.js'
 import type { LevelRun, Thread } from './run-level.js'
@@ -29,6 +30,7 @@ export async function runSiblings(
   const started = run.thread.last
   const family = new AbortController()
   const signal = AbortSignal.any([family.signal, run.signal])
+  setMaxListeners(0, signal)
   const outputs: Json[] = new Array(siblings.length).fill(null)
   const running = new Map<Sibling, Thread>()
   let next = 0
