@@ -7,7 +7,7 @@ import {
   RUNNERS,
   SERVICE_PORT,
   STANDS_ON,
-} from './directions.js'
+} from './directions.mjs'
 import {
   importsOf,
   manifest,

@@ -6,24 +6,17 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { startFixtureEngine } from '../fixtures/engine/engine.mjs'
 import { root, run } from './command.mjs'
+import { judged } from './judge.mjs'
 import { node22 } from './node22.mjs'
-import { ALWAYS_SKIPPED, GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from './scenarios.mjs'
+import { GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from './scenarios.mjs'
 import { serve } from './serve.mjs'
 
 const REVISION = '2026-07-28'
 /** Scenarios that run at the same time: most of their time is waiting. */
 const AT_ONCE = 4
 
-/**
- * @typedef {{ id: string, name: string, status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO', description?: string, errorMessage?: string }} Check
- * @typedef {object} Result
- * @property {string} scenario
- * @property {Check[]} passed
- * @property {Check[]} failed
- * @property {Check[]} skipped
- * @property {Check[]} warned
- * @property {Check[]} notCounted
- */
+/** @typedef {import('./judge.mjs').Check} Check */
+/** @typedef {import('./judge.mjs').Result} Result */
 
 /** @returns {string} */
 function suite() {
@@ -90,49 +83,6 @@ async function runScenario(node, program, url, scenario, folder) {
   /** @type {Check[]} */
   const checks = file ? JSON.parse(readFileSync(join(output, file), 'utf8')) : []
   return judged(scenario, checks, finished.output)
-}
-
-/**
- * @param {string} scenario
- * @param {Check[]} checks
- * @param {string} output what the suite printed, for a scenario that gave nothing
- * @returns {Result}
- */
-function judged(scenario, checks, output) {
-  const excused = NOT_COUNTED[scenario] ?? {}
-  const counted = checks.filter(({ id }) => !(id in excused))
-  const by = (/** @type {Check['status']} */ status) => counted.filter((check) => check.status === status)
-  const failed = by('FAILURE')
-  const skipped = by('SKIPPED')
-  for (const { id, name, status } of checks) {
-    if (id in excused && status === 'SUCCESS') {
-      failed.push({ id, name, status, errorMessage: `passes now: take ${id} out of NOT_COUNTED` })
-    }
-  }
-  for (const check of skipped) {
-    if (ALWAYS_SKIPPED.includes(check.id)) continue
-    failed.push({
-      ...check,
-      errorMessage: `was skipped here, although the suite can run it: ${check.errorMessage ?? ''}`,
-    })
-  }
-  if (by('SUCCESS').length === 0 && failed.length === 0 && skipped.length === 0) {
-    const tail = output.trim().split('\n').slice(-12).join('\n')
-    failed.push({
-      id: scenario,
-      name: scenario,
-      status: 'FAILURE',
-      errorMessage: `ran no check. It printed:\n${tail}`,
-    })
-  }
-  return {
-    scenario,
-    passed: by('SUCCESS'),
-    failed,
-    skipped: skipped.filter(({ id }) => ALWAYS_SKIPPED.includes(id)),
-    warned: by('WARNING'),
-    notCounted: checks.filter(({ id }) => id in excused),
-  }
 }
 
 /** @param {Result} result */

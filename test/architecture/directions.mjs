@@ -1,9 +1,10 @@
-import type { Source } from './sources.js'
-
 /** The rules of docs/architecture.md, "Directions", as tables. A new package belongs in each of them. */
 
-/** Which packages of ours a package may import. `core` stands on nothing, `emulators` knows nobody. */
-export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Which packages of ours a package may import. `core` stands on nothing, `emulators` knows nobody.
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const MAY_IMPORT = {
   core: [],
   stores: ['core'],
   'step-functions': ['core'],
@@ -12,8 +13,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['core', 'stores', 'step-functions', 'server', 'emulators'],
 }
 
-/** Which SDKs and libraries a package stands on; its manifest may name no others. */
-export const STANDS_ON: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Which SDKs and libraries a package stands on; its manifest may name no others.
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const STANDS_ON = {
   core: ['zod'],
   stores: ['libsql'],
   'step-functions': ['@aws-sdk/client-sfn', '@aws-sdk/credential-providers', 'zod'],
@@ -32,16 +36,20 @@ export const STANDS_ON: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** What may load the emulators: the demo, nothing else that a user runs. */
-export function isDemo(source: Source): boolean {
+/**
+ * What may load the emulators: the demo, nothing else that a user runs.
+ * @param {{ pkg: string, file: string }} source
+ */
+export function isDemo(source) {
   return source.pkg === 'cli' && /(^|\/)demo(\/|\.ts$|-[a-z-]+\.ts$)/.test(source.file)
 }
 
 /**
  * The floors inside core, from a file's path below `src`. `domain`: words, ports and rules. `service`: the task
  * service. `wire:<form>`: one wire form. `testing`: the conformance kits. `index`: what is published.
+ * @param {string} file
  */
-export function coreFloor(file: string): string {
+export function coreFloor(file) {
   if (file === 'index.ts') return 'index'
   const [folder, form] = file.split('/')
   if (folder === 'wire') return `wire:${form}`
@@ -49,8 +57,12 @@ export function coreFloor(file: string): string {
   return 'domain'
 }
 
-/** Whether a file on one floor of core may import from another. Types of the service's port are the domain's. */
-export function coreMayImport(from: string, to: string): boolean {
+/**
+ * Whether a file on one floor of core may import from another. Types of the service's port are the domain's.
+ * @param {string} from
+ * @param {string} to
+ */
+export function coreMayImport(from, to) {
   if (from === to) return true
   if (from === 'index') return to === 'domain' || to === 'service'
   if (from === 'domain') return false
