@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -15,6 +16,7 @@ import {
   StartExecutionCommand,
   StartSyncExecutionCommand,
   StopExecutionCommand,
+  UpdateStateMachineCommand,
 } from '@aws-sdk/client-sfn'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { emulated, gate, historyOf, outline, pass, sfnClient } from './emulator-fixture.js'
@@ -232,7 +234,12 @@ describe('state machines', () => {
       type: 'STANDARD',
       stateMachineArn: stateMachineVersionArn,
     })
-    const missing = client.send(new StartExecutionCommand({ stateMachineArn: `${stateMachineArn}:2` }))
+    const changed = JSON.stringify({ ...pass, Comment: 'changed' })
+    const updated = await client.send(
+      new UpdateStateMachineCommand({ stateMachineArn, definition: changed, publish: true }),
+    )
+    expect(updated.stateMachineVersionArn).toBe(`${stateMachineArn}:2`)
+    const missing = client.send(new StartExecutionCommand({ stateMachineArn: `${stateMachineArn}:3` }))
     await expect(missing).rejects.toMatchObject({ name: 'StateMachineDoesNotExist' })
   })
 
@@ -297,6 +304,21 @@ describe('the server', () => {
     expect((await client.send(new ListStateMachinesCommand({}))).stateMachines).toEqual([])
     client.destroy()
     await second.close()
+  })
+
+  it('answers to loopback names only, so that no web page reaches it under a name of its own', async () => {
+    const { emulator } = await emulated()
+    const { port } = new URL(emulator.url)
+    const status = (host: string) =>
+      new Promise((resolve, reject) => {
+        const headers = { host: `${host}:${port}` }
+        const sent = request({ port, host: '127.0.0.1', path: '/_emulator/calls', headers }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+        sent.on('error', reject).end()
+      })
+    expect([await status('localhost'), await status('rebound.example')]).toEqual([200, 403])
   })
 
   it('says which actions it serves', async () => {

@@ -44,6 +44,24 @@ it('lets a Choice match on what is absent', async () => {
   expect(await run(states, { a: 1 })).toBe('present')
 })
 
+it('lets no Choice compare a text with a number', async () => {
+  const states = {
+    S: {
+      Type: 'Choice',
+      Choices: [
+        { Variable: '$.a', NumericLessThan: 10, Next: 'Number' },
+        { Not: { Variable: '$.a', StringMatches: '*' }, Next: 'Number' },
+      ],
+      Default: 'Text',
+    },
+    Number: { Type: 'Pass', Result: 'number', End: true },
+    Text: { Type: 'Pass', Result: 'text', End: true },
+  }
+  expect(await run(states, { a: 5 })).toBe('number')
+  expect(await run(states, { a: 50 })).toBe('number')
+  expect(await run(states, { a: '5' })).toBe('text')
+})
+
 it('keeps the context object of the execution and the name of the state', async () => {
   const Parameters = { 'run.$': '$$.Execution.Name', 'state.$': "States.Format('in {}', $$.State.Name)" }
   expect(await one({ Parameters }, { a: 1 })).toEqual({ run: 'run', state: 'in S' })

@@ -112,8 +112,19 @@ function mendedRule(rule: unknown): unknown {
     Object.entries(rule).map(([key, inner]) => [key, mendedRule(inner)]),
   ) as Record<string, unknown>
   const negated = tests.find((test) => condition[test] === false)
-  const mending = negated ? { Not: { ...condition, [negated]: true } } : condition
+  const kind = comparedKind(condition)
+  const mending = negated
+    ? { Not: { ...condition, [negated]: true } }
+    : kind
+      ? { And: [{ Variable: condition.Variable, [kind]: true }, condition] }
+      : condition
   return Next === undefined ? mending : { ...mending, Next }
+}
+
+/** The interpreter compares a text with a number as JavaScript does; in the language such a rule does not match. */
+function comparedKind(condition: Record<string, unknown>): 'IsNumeric' | 'IsString' | undefined {
+  const [, kind] = /^(Numeric|String)(?:Less|Greater|Matches)/m.exec(Object.keys(condition).join('\n')) ?? []
+  return kind === undefined ? undefined : kind === 'Numeric' ? 'IsNumeric' : 'IsString'
 }
 
 interface StandIn {

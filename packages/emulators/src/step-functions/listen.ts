@@ -10,6 +10,9 @@ const maxBodyBytes = 1_048_576
 const targetPrefix = 'AWSStepFunctions.'
 const contentType = 'application/x-amz-json-1.0'
 
+/** A name that a web page could have made to point here is none of these. */
+const loopbackHost = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/
+
 export interface Listening {
   url: string
   close(): Promise<void>
@@ -40,6 +43,10 @@ async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
+  if (!loopbackHost.test(incoming.headers.host ?? '')) {
+    const message = 'This emulator answers to 127.0.0.1 and localhost only.'
+    return sendJson(outgoing, 403, { __type: 'AccessDeniedException', message })
+  }
   const body = await bodyOf(incoming)
   if (body === undefined) {
     return sendJson(outgoing, 413, {

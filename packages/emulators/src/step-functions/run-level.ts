@@ -27,8 +27,8 @@ export interface RunningExecution {
 /** A line of events, each led to by the one before: the execution's, a branch's or an iteration's. */
 export interface Thread {
   last: number
-  /** The state entered and not yet left. */
-  state: { name: string; input: Json } | undefined
+  /** The state entered and not yet left, with the event that says so. */
+  state: { name: string; input: Json; entered: number } | undefined
 }
 
 export interface LevelRun {
@@ -65,12 +65,14 @@ export async function runLevel(level: Level, input: Json, run: LevelRun): Promis
   run.signal.addEventListener('abort', running.abort, { once: true })
   const tooMuch = recordEvents(running.events, level, run, running.abort)
   try {
-    return await running.result
+    const output = await running.result
+    const failure = await tooMuch
+    if (failure) throw failure
+    return output
   } catch (error) {
     if (run.signal.aborted) throw stopped()
     throw (await tooMuch) ?? explained(error as Error, run.thread)
   } finally {
-    await tooMuch
     run.signal.removeEventListener('abort', running.abort)
   }
 }
@@ -95,10 +97,14 @@ async function recordEvents(
     if (signal.aborted || !state) continue
     const kind = level.states.get(state.name)?.asl.Type
     if (type === 'StateEntered') {
-      thread.state = { name: state.name, input: state.input }
       if (!resumed) {
         const details = { name: state.name, ...withInput(state.input) }
         thread.last = execution.history.add(`${kind}StateEntered`, thread.last, details)
+      }
+      thread.state = {
+        name: state.name,
+        input: state.input,
+        entered: resumed ? (thread.state?.entered ?? 0) : thread.last,
       }
       resumed = false
     }
@@ -127,5 +133,5 @@ function explained(error: Error, thread: Thread): Error {
   const { error: name, cause } = failureOf(thrown)
   const place = `An error occurred while executing the state '${thread.state?.name}'`
   if (name !== 'States.Runtime' || cause?.startsWith('An error occurred')) return thrown
-  return taskFailure(name, `${place} (entered at the event id #${thread.last}). ${cause}`, true)
+  return taskFailure(name, `${place} (entered at the event id #${thread.state?.entered}). ${cause}`, true)
 }

@@ -208,6 +208,18 @@ describe('local functions', () => {
     expect(await emulator.ended(executionArn)).toMatchObject({ error: 'States.DataLimitExceeded' })
   })
 
+  it('and other states alike: an output of more than 256 KiB ends the execution', async () => {
+    const Double = { Type: 'Pass', Parameters: { 'twice.$': 'States.Array($.a, $.a)' }, End: true }
+    const { emulator, client } = await emulated({
+      stateMachines: { double: { StartAt: 'Double', States: { Double } } },
+    })
+    const executionArn = await start(client, emulator.stateMachineArn('double'), { a: 'x'.repeat(200_000) })
+    expect(await emulator.ended(executionArn)).toMatchObject({
+      status: 'FAILED',
+      error: 'States.DataLimitExceeded',
+    })
+  })
+
   it('run again in the same execution by a redrive, from the state that failed', async () => {
     let broken = true
     const calls: unknown[] = []

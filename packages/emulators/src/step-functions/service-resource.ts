@@ -16,7 +16,7 @@ export interface ServiceResource {
 export function serviceResource(arn: string): ServiceResource {
   const callback = arn.endsWith('.waitForTaskToken')
   const sync = /\.sync(:2)?$/.test(arn)
-  const service = /^arn:[^:]+:states:[^:]*:[^:]*:(?!activity:)(.+):([^:]+(?::2)?)$/.exec(arn)
+  const service = /^arn:[^:]+:states:[^:]*:[^:]*:(?!activity:)(.+?):([^:]+(?::2)?)$/.exec(arn)
   if (service) {
     const [, resourceType = '', resource = ''] = service
     return { arn, kind: 'service', resourceType, resource, callback, sync }

@@ -107,6 +107,11 @@ export function createStateMachine(state: EmulatorState, wanted: NewStateMachine
   return machine
 }
 
+/** New executions run the new definition; those that run, and published versions, keep theirs. */
+export function redefine(state: EmulatorState, machine: StateMachineRecord, definition: string): void {
+  machine.current = revision(state, definition, machine.type === 'EXPRESS')
+}
+
 /** A version of the current definition; publishing it twice gives the same version. */
 export function publishVersion(
   state: EmulatorState,

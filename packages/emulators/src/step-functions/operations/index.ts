@@ -25,6 +25,7 @@ export const operations = {
   StartExecution: executions.startExecution,
   StartSyncExecution: executions.startSyncExecution,
   StopExecution: executions.stopExecution,
+  UpdateStateMachine: stateMachines.updateStateMachine,
 } satisfies Record<string, Operation>
 
 export type OperationName = keyof typeof operations

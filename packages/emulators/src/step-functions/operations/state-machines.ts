@@ -31,6 +31,18 @@ export const createStateMachine: Operation = (state, request) => {
   }
 }
 
+/** https://docs.aws.amazon.com/step-functions/latest/apireference/API_UpdateStateMachine.html */
+export const updateStateMachine: Operation = (state, request) => {
+  const machine = machines.machineOf(state, checkedArn(request.stateMachineArn))
+  if (request.definition !== undefined) machines.redefine(state, machine, String(request.definition))
+  const description = text(request.versionDescription)
+  const version = request.publish === true ? machines.publishVersion(state, machine, description) : undefined
+  return {
+    updateDate: seconds(state.now()),
+    ...(version && { stateMachineVersionArn: `${machine.arn}:${version.version}` }),
+  }
+}
+
 /** https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeStateMachine.html */
 export const describeStateMachine: Operation = (state, request) => {
   const arn = checkedArn(request.stateMachineArn)
