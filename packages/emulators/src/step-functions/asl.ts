@@ -2,7 +2,7 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-export type StateType = 'Task' | 'Parallel' | 'Map' | 'Pass' | 'Wait' | 'Choice' | 'Succeed' | 'Fail'
+type StateType = 'Task' | 'Parallel' | 'Map' | 'Pass' | 'Wait' | 'Choice' | 'Succeed' | 'Fail'
 
 export interface AslState {
   Type: StateType
@@ -33,7 +33,7 @@ export interface AslDefinition {
   [field: string]: unknown
 }
 
-export interface AslProcessor extends AslDefinition {
+interface AslProcessor extends AslDefinition {
   ProcessorConfig?: { Mode?: string; ExecutionType?: string }
 }
 

@@ -4,7 +4,7 @@ import { invalidInput, invalidName, validation } from './errors.js'
 export const maxDataBytes = 262_144
 export const maxErrorLength = 256
 export const maxCauseLength = 32_768
-export const maxNameLength = 80
+const maxNameLength = 80
 
 /** Whitespace, brackets, wildcards, `"#%\^|~`$&,;:/` and control characters are not allowed in a name. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses

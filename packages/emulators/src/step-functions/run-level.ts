@@ -11,7 +11,7 @@ import type { TaskTokens } from './task-tokens.js'
 import type { TaskFunctions } from './tasks.js'
 
 /** What all levels of one execution share. */
-export interface RunningExecution {
+interface RunningExecution {
   arn: string
   name: string
   region: string
@@ -43,7 +43,7 @@ export interface LevelRun {
 }
 
 /** A state's function: runs a Task, Parallel or Map and appends its events. */
-export type StateRunner = (state: LevelState, input: Envelope | Json, run: LevelRun) => Promise<Json>
+type StateRunner = (state: LevelState, input: Envelope | Json, run: LevelRun) => Promise<Json>
 
 const runners: Record<string, StateRunner> = { Task: runTask, Parallel: runParallel, Map: runMap }
 

@@ -49,7 +49,7 @@ export interface StartTarget {
 }
 
 /** Reads and checks a definition; throws InvalidDefinition naming everything that can't be run here. */
-export function revision(state: EmulatorState, definition: string, express: boolean): Revision {
+function revision(state: EmulatorState, definition: string, express: boolean): Revision {
   let asl: AslDefinition
   try {
     asl = JSON.parse(definition) as AslDefinition
