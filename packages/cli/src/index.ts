@@ -1,1 +1,3 @@
-export {}
+export { type ComposeOptions, type Composition, compose } from './compose.js'
+export { type ConfigProblem, type ConfigResult, loadConfig, parseConfig } from './config/config.js'
+export type { Config, ToolConfig } from './config/schema.js'

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DEFAULT_LIMITS, TOOL_DEFAULTS } from '@runbridge/server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig, parseConfig, problemList } from './config.js'
 
@@ -34,10 +35,10 @@ function config(text: string, env: Record<string, string> = {}) {
 describe('a right file', () => {
   it('needs no more than one tool and its state machine', () => {
     expect(config(tool(''))).toEqual({
-      server: { host: '127.0.0.1', port: 8080, name: 'runbridge', logLevel: 'info' },
+      server: { host: '127.0.0.1', port: 8080, name: 'runbridge', logLevel: 'info', limits: DEFAULT_LIMITS },
       store: { sqlite: { path: '.runbridge/tasks.sqlite' } },
-      engines: {},
-      tools: [{ name: 'deploy', stepFunctions: { stateMachineArn: ARN } }],
+      engines: { stepFunctions: {} },
+      tools: [{ name: 'deploy', stepFunctions: { stateMachineArn: ARN }, ...TOOL_DEFAULTS }],
     })
   })
 

@@ -21,7 +21,7 @@ export function duplicateNames(names: readonly unknown[]): Problem[] {
 function gateProblems(tool: ToolConfig): Problem[] {
   const problems: Problem[] = []
   const gates = Object.entries(tool.stepFunctions.gates ?? {})
-  const on = tool.humanInput !== undefined && tool.humanInput !== 'off'
+  const on = tool.humanInput !== 'off'
   if (gates.length > 0 && !on) {
     problems.push({
       path: ['stepFunctions', 'gates'],

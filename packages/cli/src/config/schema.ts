@@ -1,4 +1,5 @@
 import type { JsonObject } from '@runbridge/core'
+import { DEFAULT_LIMITS, type Limits, TOOL_DEFAULTS } from '@runbridge/server'
 import * as z from 'zod'
 
 const text = (description: string) => z.string().min(1).describe(description)
@@ -10,6 +11,24 @@ const jsonObject: z.ZodType<JsonObject> = z.record(
   z.unknown(),
 ) as unknown as z.ZodType<JsonObject>
 const jsonSchema = (description: string) => jsonObject.meta({ description })
+
+const count = (description: string) => z.int().min(1).describe(description)
+
+/** Total by type: a new limit of the server does not compile until it is named here. */
+const limits = {
+  maxOpenTasks: count('Open tasks of one caller').max(1000).default(DEFAULT_LIMITS.maxOpenTasks),
+  maxCalls: count('Calls of one caller at the same time, held ones included').default(
+    DEFAULT_LIMITS.maxCalls,
+  ),
+  maxBodyBytes: count('The body of a request, in bytes').default(DEFAULT_LIMITS.maxBodyBytes),
+  questionMs: ms('How long a question before the start may wait for its answer').default(
+    DEFAULT_LIMITS.questionMs,
+  ),
+  progressMs: ms('How often a held call reports progress at least').default(DEFAULT_LIMITS.progressMs),
+  sweepMs: ms('How often expired tasks are removed and due starts settled').default(DEFAULT_LIMITS.sweepMs),
+  drainMs: ms('How long a graceful end waits for what is under way').default(DEFAULT_LIMITS.drainMs),
+  listTtlMs: ms('For how long a client may keep the list of tools').default(DEFAULT_LIMITS.listTtlMs),
+} satisfies Record<keyof Limits, z.ZodType<number>>
 
 const server = z
   .strictObject({
@@ -28,11 +47,13 @@ const server = z
     allowedHosts: z
       .array(text('A host name'))
       .optional()
-      .describe('Values of the Host header that are accepted beside loopback names'),
+      .describe('Host names accepted in the Host header beside loopback names, without ports'),
     allowedOrigins: z
       .array(text('An origin, such as `https://app.example.com`'))
       .optional()
-      .describe('Values of the Origin header that are accepted; requests without one always are'),
+      .describe(
+        'Origins accepted in the Origin header beside loopback ones; requests without the header always are',
+      ),
     secret: z
       .string()
       .min(32)
@@ -40,6 +61,10 @@ const server = z
       .describe(
         'Seals the state of questions that are asked before a run starts. Every process behind one address needs the same. Default: a random one kept in the store',
       ),
+    limits: z
+      .strictObject(limits)
+      .prefault({})
+      .describe('Bounds. A call over one of them is answered with an error that names it'),
     logLevel: z
       .enum(['debug', 'info', 'warn', 'error', 'silent'])
       .default('info')
@@ -72,13 +97,17 @@ const engines = z
   .strictObject({
     stepFunctions: z
       .strictObject({
-        region: text("The region. Default: the state machine ARN's").optional(),
         profile: text('A profile of the AWS configuration files').optional(),
-        endpoint: z.url().optional().describe('An endpoint instead of the region’s own'),
-        roleArn: text('A role to assume').optional(),
+        roleArn: text('A role that is assumed with the credentials found').optional(),
+        endpoint: z.url().optional().describe("An endpoint instead of the region's own"),
+        graceMs: ms(
+          'For how long after its start a run that the engine does not show is taken to be on its way. Default: what the engine needs',
+        ).optional(),
       })
-      .optional()
-      .describe('AWS Step Functions. Credentials come from the standard AWS chain'),
+      .prefault({})
+      .describe(
+        "AWS Step Functions. Regions come from the state machines' ARNs, credentials from the standard AWS chain",
+      ),
   })
   .describe('Settings of the engines')
 
@@ -111,7 +140,9 @@ const toolName = z
 export const toolSchema = z.strictObject({
   name: toolName,
   title: text('A title for people').optional(),
-  description: text('What the tool does and when to use it, for the model').optional(),
+  description: text(
+    "What the tool does and when to use it, for the model. Default: the workflow's own",
+  ).optional(),
   annotations: z
     .strictObject({
       title: text('A title for people').optional(),
@@ -138,13 +169,13 @@ export const toolSchema = z.strictObject({
         ),
     })
     .describe('The state machine that a call starts'),
-  input: jsonSchema('JSON Schema 2020-12 of the arguments, an object').optional(),
+  input: jsonSchema('JSON Schema 2020-12 of the arguments, an object. Default: any object').optional(),
   output: jsonSchema('JSON Schema 2020-12 of the output, an object').optional(),
   taskSupport: z
     .enum(['forbidden', 'optional', 'required'])
     .optional()
     .describe(
-      '`optional`: a task for clients that have them, a bounded hold for others. `required`: refused to clients without tasks. `forbidden`: synchronous, only for Express state machines',
+      '`optional`: a task for clients that have them, a bounded hold for others. `required`: refused to clients without tasks. `forbidden`: synchronous, only for Express state machines. Default: `optional`, for Express state machines `forbidden`',
     ),
   confirm: question('`confirm`')
     .optional()
@@ -157,24 +188,27 @@ export const toolSchema = z.strictObject({
     .describe('Required arguments that are asked for when the call leaves them out, by name'),
   humanInput: z
     .enum(['off', 'elicitation', 'model'])
-    .optional()
+    .default(TOOL_DEFAULTS.humanInput)
     .describe(
       'Who may answer a state that waits for a person. `off`: nobody from here. `elicitation`: a person, by an elicitation of the host. `model`: the model too',
     ),
   unanswerable: z
     .enum(['refuse', 'show'])
-    .optional()
+    .default(TOOL_DEFAULTS.unanswerable)
     .describe(
       'When the caller can’t be asked: `refuse` the call before it starts, or `show` who must answer where',
     ),
   holdMs: ms(
     'How long a call of a client without tasks is held before it is answered with a task id',
-  ).optional(),
-  retainMs: ms('How long a task is kept after its end').optional(),
+  ).default(TOOL_DEFAULTS.holdMs),
+  retainMs: ms('How long a task is kept after its end').default(TOOL_DEFAULTS.retainMs),
   resultText: text(
     'The text of the result instead of the output as JSON; `{path.to.value}` stands for a part of the output',
   ).optional(),
-  progress: z.boolean().optional().describe('Whether the current state is read from the history and shown'),
+  progress: z
+    .boolean()
+    .default(TOOL_DEFAULTS.progress)
+    .describe('Whether the current state is read from the history and shown'),
 })
 
 /** `runbridge.yaml`. The one description of it: types, checks, the editor's schema and the docs follow. */

@@ -1,0 +1,38 @@
+import { createInterface } from 'node:readline/promises'
+import type { ApplicationElicitResult } from '@modelcontextprotocol/ext-tasks/client'
+import type { JsonObject } from '@runbridge/core'
+import { isJsonObject } from '@runbridge/core'
+import type { ElicitationQuestion } from './connect.js'
+
+/** Puts a question to whoever sits at the terminal, field by field; on standard error, results have the other. */
+export async function askTerminal(question: ElicitationQuestion): Promise<ApplicationElicitResult> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const choice = await terminal.question(
+      `\n${question.message}\n[a]ccept, [d]ecline, anything else for later: `,
+    )
+    const action = ({ a: 'accept', d: 'decline' } as const)[choice.trim().toLowerCase()] ?? 'cancel'
+    if (action !== 'accept') return { action }
+    const content: Record<string, string | number | boolean> = {}
+    for (const [name, field] of fieldsOf(question.requestedSchema)) {
+      const label = [field.title ?? name, field.description].filter(Boolean).join(', ')
+      const typed = await terminal.question(`${label} (${String(field.type ?? 'string')}): `)
+      if (typed !== '') content[name] = readAs(field, typed)
+    }
+    return { action, content }
+  } finally {
+    terminal.close()
+  }
+}
+
+function fieldsOf(schema: unknown): [string, JsonObject][] {
+  const properties = isJsonObject(schema) ? schema.properties : undefined
+  return isJsonObject(properties) ? (Object.entries(properties) as [string, JsonObject][]) : []
+}
+
+/** What was typed, as the field's type; the server says what of it does not fit. */
+function readAs(field: JsonObject, typed: string): string | number | boolean {
+  if (field.type === 'boolean') return /^(y|yes|true|1)$/i.test(typed)
+  if (field.type === 'number' || field.type === 'integer') return Number(typed)
+  return typed
+}

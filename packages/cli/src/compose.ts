@@ -1,0 +1,123 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { type Log, RunbridgeError, type SecretStore, type TaskStore, toRunbridgeError } from '@runbridge/core'
+import {
+  createServer,
+  type RunbridgeServer,
+  resolveTool,
+  type Tool,
+  type ToolOptions,
+} from '@runbridge/server'
+import type { StepFunctionsWorkflow } from '@runbridge/step-functions'
+import { memory } from '@runbridge/stores/memory'
+import { sqlite } from '@runbridge/stores/sqlite'
+import type { Config, ToolConfig } from './config/schema.js'
+import { type EngineOptions, type Engines, openEngines } from './engines.js'
+import { version } from './version.js'
+
+export interface ComposeOptions extends EngineOptions {
+  readonly log?: Log
+  /** Ends the questions to the engines. */
+  readonly signal: AbortSignal
+}
+
+export interface Composition {
+  readonly server: RunbridgeServer
+  readonly tools: readonly Tool[]
+  /** Ends gracefully: what is under way is finished, then the store and the connections close. */
+  close(): Promise<void>
+}
+
+/**
+ * Joins the server with the store, the backends and the tools that the configuration names. Asks the engine for
+ * every workflow; throws a RunbridgeError that lists every tool that can't be served and why.
+ */
+export async function compose(config: Config, options: ComposeOptions): Promise<Composition> {
+  const engines = openEngines(config.engines, options)
+  try {
+    const tools = toolsOrThrow(await resolveTools(config, engines, options.signal))
+    const store = await openStore(config.store)
+    try {
+      return await joined(config, tools, store, engines, options)
+    } catch (thrown) {
+      await store.close()
+      throw thrown
+    }
+  } catch (thrown) {
+    engines.close()
+    throw thrown
+  }
+}
+
+async function joined(
+  config: Config,
+  tools: readonly Tool[],
+  store: TaskStore & SecretStore,
+  engines: Engines,
+  { log }: ComposeOptions,
+): Promise<Composition> {
+  const { name, title, instructions, secret, limits } = config.server
+  const server = createServer({
+    tools,
+    store,
+    requestStateKey:
+      secret === undefined ? await store.secret('request-state') : new TextEncoder().encode(secret),
+    name,
+    version,
+    limits,
+    ...(title !== undefined && { title }),
+    ...(instructions !== undefined && { instructions }),
+    ...(log && { log }),
+  })
+  const close = async () => {
+    await server.close()
+    await store.close()
+    engines.close()
+  }
+  return { server, tools, close }
+}
+
+export async function openStore(store: Config['store']): Promise<TaskStore & SecretStore> {
+  if (!store.sqlite) return memory()
+  const { path } = store.sqlite
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  return sqlite({ path })
+}
+
+export interface ResolvedTool {
+  readonly config: ToolConfig
+  /** The tool, or why it can't be served. */
+  readonly outcome: Tool | RunbridgeError
+}
+
+/** Asks the engines for every workflow at the same time. */
+export function resolveTools(config: Config, engines: Engines, signal: AbortSignal): Promise<ResolvedTool[]> {
+  return Promise.all(
+    config.tools.map(async (tool) => ({
+      config: tool,
+      outcome: await resolved(tool, engines, signal).catch(toRunbridgeError),
+    })),
+  )
+}
+
+async function resolved(tool: ToolConfig, engines: Engines, signal: AbortSignal): Promise<Tool> {
+  const { stepFunctions, input, output, ...rest } = tool
+  const { stateMachineArn: id, gates } = stepFunctions
+  const options: ToolOptions<StepFunctionsWorkflow> = {
+    ...(rest as Omit<ToolOptions, 'backend' | 'workflow'>),
+    backend: engines.stepFunctions(id),
+    workflow: { id, ...(gates && { gates }) },
+    inputSchema: input,
+    outputSchema: output,
+  }
+  // Each backend is given back only the workflows that it was bound to.
+  return (await resolveTool(options, { signal })) as unknown as Tool
+}
+
+function toolsOrThrow(resolved: readonly ResolvedTool[]): Tool[] {
+  const errors = resolved.flatMap(({ outcome }) => (outcome instanceof RunbridgeError ? [outcome] : []))
+  const [first] = errors
+  if (first)
+    throw new RunbridgeError(first.code, errors.map(({ message }) => message).join('\n'), { cause: first })
+  return resolved.map(({ outcome }) => outcome as Tool)
+}
