@@ -1,1 +1,19 @@
-export {}
+export { type StepFunctionsOptions, stepFunctions } from './backend.js'
+export { type AccessReport, checkAccess } from './check-access.js'
+export {
+  type CloseableStepFunctionsClients,
+  createStepFunctionsClients,
+  type StepFunctionsClient,
+  type StepFunctionsClients,
+  type StepFunctionsClientsOptions,
+} from './clients.js'
+export {
+  FEATURES,
+  type Feature,
+  type Grant,
+  PERMISSIONS,
+  type Permission,
+  permissionsFor,
+} from './permissions.js'
+export { STATE_TABLE } from './states.js'
+export type { GateConfig, StepFunctionsWorkflow } from './workflow.js'

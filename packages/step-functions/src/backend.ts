@@ -1,0 +1,52 @@
+import { type Backend, RunbridgeError } from '@runbridge/core'
+import { answerGate } from './answer.js'
+import { call } from './call.js'
+import type { StepFunctionsClients } from './clients.js'
+import { describe, discover } from './describe.js'
+import { bound, type Engine } from './engine.js'
+import { read } from './read.js'
+import { find, start } from './start.js'
+import { stop } from './stop.js'
+import type { StepFunctionsWorkflow } from './workflow.js'
+
+export interface StepFunctionsOptions {
+  /** From `createStepFunctionsClients`, or one's own. */
+  readonly clients: StepFunctionsClients
+  /**
+   * How long after a start AWS may still deny the execution, in ms: describes are eventually consistent.
+   * Default 30,000.
+   */
+  readonly visibilityMs?: number | undefined
+  /** Told what an operator should know, such as a status that was never seen. Default: nobody. */
+  readonly warn?: ((message: string) => void) | undefined
+}
+
+const DAY_MS = 86_400_000
+
+/**
+ * AWS Step Functions. Standard state machines run and are followed; Express ones end within one call. Needs the
+ * permissions that `PERMISSIONS` lists.
+ */
+export function stepFunctions(options: StepFunctionsOptions): Backend<StepFunctionsWorkflow> {
+  const { clients, visibilityMs = 30_000, warn = () => undefined } = options
+  const engine: Engine = { clients, warn }
+  return {
+    name: 'step-functions',
+    visibilityMs,
+    // A Standard execution lives a year at most, and a day is for clocks that differ.
+    maxRunMs: 366 * DAY_MS,
+    describe: (workflow, context) => describe(engine, workflow, context),
+    start: (workflow, runKey, input, context) => start(engine, workflow, runKey, input, context),
+    find: (workflow, runKey, context) => find(engine, workflow, runKey, context),
+    get: (workflow, run, context) => read(engine, workflow, run, context),
+    cancel: (workflow, run, reason, context) => stop(engine, workflow, run, reason, context),
+    async answer(workflow, run, gate, response, context) {
+      const machine = bound(engine, workflow)
+      if (machine instanceof RunbridgeError) return { kind: 'failed', error: machine }
+      const stateMachineArn = machine.unqualified
+      return answerGate({ client: clients.writes, workflow, stateMachineArn, run, gate, response, context })
+    },
+    call: (workflow, input, context) => call(engine, workflow, input, context),
+    discover: (filter, context) => discover(engine, filter, context),
+  }
+}

@@ -1,0 +1,99 @@
+import { SFNClient, type SFNClientConfig } from '@aws-sdk/client-sfn'
+
+/** All that is needed of an AWS client. */
+export type StepFunctionsClient = Pick<SFNClient, 'send'>
+
+/** One client a purpose, so that polls and their rate limiter never delay a start, a cancel or an answer. */
+export interface StepFunctionsClients {
+  /** Describe, history and lists. */
+  readonly reads: StepFunctionsClient
+  /** StopExecution, SendTaskSuccess, SendTaskFailure, and what has to be read for them. */
+  readonly writes: StepFunctionsClient
+  /** StartExecution: must send each call once (`maxAttempts: 1`). */
+  readonly starts: StepFunctionsClient
+  /** StartSyncExecution: must send each call once and wait longer than the five minutes of an Express run. */
+  readonly sync: StepFunctionsClient
+  /** Where they talk to; state machines elsewhere are refused. Default: not checked. */
+  readonly region?: string | undefined
+}
+
+export interface StepFunctionsClientsOptions {
+  readonly region: string
+  /** A profile of the AWS configuration files. Default: the standard chain. */
+  readonly profile?: string | undefined
+  /** Instead of the region's own, such as a local stand-in. */
+  readonly endpoint?: string | undefined
+  /** A role that is assumed with the credentials found. Default: they are used as they are. */
+  readonly roleArn?: string | undefined
+  readonly credentials?: SFNClientConfig['credentials'] | undefined
+}
+
+/** Longer than an Express run may take: https://docs.aws.amazon.com/step-functions/latest/dg/express-at-least-once-execution.html */
+const SYNC_TIMEOUT_MS = 310_000
+const TIMEOUT_MS = 15_000
+const CONNECT_MS = 5_000
+
+export interface CloseableStepFunctionsClients extends StepFunctionsClients {
+  readonly region: string
+  /** Closes the connections. */
+  close(): void
+}
+
+export function createStepFunctionsClients(
+  options: StepFunctionsClientsOptions,
+): CloseableStepFunctionsClients {
+  const { region, profile, endpoint } = options
+  const credentials = options.roleArn === undefined ? options.credentials : assumedRole(options)
+  const common: SFNClientConfig = {
+    region,
+    ...(profile !== undefined && { profile }),
+    // StartSyncExecution puts `sync-` before the host, which a given endpoint does not have.
+    ...(endpoint !== undefined && { endpoint, disableHostPrefix: true }),
+    ...(credentials !== undefined && { credentials }),
+  }
+  const within = (requestTimeout: number) => ({
+    connectionTimeout: CONNECT_MS,
+    requestTimeout,
+    throwOnRequestTimeout: true,
+  })
+  const clients = {
+    // Reads may be repeated; what is throttled for longer is left to the poll interval.
+    reads: new SFNClient({
+      ...common,
+      requestHandler: within(TIMEOUT_MS),
+      maxAttempts: 3,
+      retryMode: 'adaptive',
+    }),
+    // Stopping twice is stopping once, and an answer that arrived twice is recognised in the history.
+    writes: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 3 }),
+    // A second attempt would hide what became of the first.
+    starts: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 1 }),
+    sync: new SFNClient({ ...common, requestHandler: within(SYNC_TIMEOUT_MS), maxAttempts: 1 }),
+  }
+  return {
+    ...clients,
+    region,
+    close: () => {
+      for (const client of Object.values(clients)) client.destroy()
+    },
+  }
+}
+
+/** AssumeRole is loaded only where a role is assumed. */
+function assumedRole({
+  roleArn = '',
+  region,
+  profile,
+  credentials,
+}: StepFunctionsClientsOptions): NonNullable<SFNClientConfig['credentials']> {
+  return async () => {
+    const { fromIni, fromTemporaryCredentials } = await import('@aws-sdk/credential-providers')
+    const own = credentials ?? (profile === undefined ? undefined : fromIni({ profile }))
+    const assume = fromTemporaryCredentials({
+      params: { RoleArn: roleArn, RoleSessionName: 'runbridge' },
+      clientConfig: { region },
+      ...(own !== undefined && { masterCredentials: own }),
+    })
+    return assume()
+  }
+}
