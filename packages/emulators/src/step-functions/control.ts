@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CallLog } from './calls.js'
 import { type FaultScript, type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
 import type { EmulatorState } from './state.js'

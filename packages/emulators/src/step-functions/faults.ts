@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isOperationName, type OperationName } from './operations/index.js'
 
 /** What happens to one call instead of, or around, its normal answer. */
