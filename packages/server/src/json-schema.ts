@@ -7,6 +7,10 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 const MAX_PROBLEMS = 5
 const MAX_CACHED = 500
 
+/** Keeps no schema: two of them with the same `$id` know nothing of each other. */
+const ajv = new Ajv2020({ allErrors: true, strict: false, addUsedSchema: false, logger: false })
+addFormats.default(ajv)
+
 /** What of the value breaks the schema, as sentences that name path and rule; empty when it fits. */
 export type Validate = (value: Json) => readonly string[]
 
@@ -20,9 +24,8 @@ export function compileSchema(schema: JsonSchema, where: string): Validate {
   if (problem !== undefined) throw new RunbridgeError('misconfigured', `${where}: ${problem}`)
   let check: ValidateFunction
   try {
-    const ajv = new Ajv2020({ allErrors: true, strict: false, validateSchema: true, logger: false })
-    addFormats.default(ajv)
     check = ajv.compile(schema)
+    ajv.removeSchema(schema)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new RunbridgeError('misconfigured', `${where} is no valid JSON Schema 2020-12: ${reason}.`, {

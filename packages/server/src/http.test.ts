@@ -1,0 +1,189 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createServer } from './create-server.js'
+import { serveHttp } from './http.js'
+import { send } from './testing/raw-client.js'
+import { type World, type WorldOptions, world } from './testing/world.js'
+import type { Tool } from './tool.js'
+
+let w: World
+const open = async (options?: WorldOptions) => {
+  w = await world(options)
+}
+afterEach(() => w.close())
+
+/** A GET with headers that fetch does not let one set. */
+function get(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
+  const { hostname, port } = new URL(w.http.url)
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path, headers }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (chunk) => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+describe('the listener', () => {
+  it.each(['0.0.0.0', '::', '192.168.1.1', '127.0.0.1.example.com'])(
+    'refuses to listen on %s',
+    async (host) => {
+      await open()
+      await expect(serveHttp({ server: w.server, host })).rejects.toMatchObject({
+        code: 'misconfigured',
+        message: expect.stringContaining('Nothing authenticates callers yet'),
+      })
+    },
+  )
+
+  it('names the port that is taken', async () => {
+    await open()
+    const port = Number(new URL(w.http.url).port)
+    await expect(serveHttp({ server: w.server, port })).rejects.toThrow(
+      /Can not listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
+    )
+  })
+
+  it('refuses foreign Host and Origin headers', async () => {
+    await open()
+    expect((await get('/readyz', { host: 'evil.example' })).status).toBe(403)
+    expect((await get('/readyz', { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await get('/mcp', { host: 'evil.example' })).status).toBe(403)
+    expect((await get('/readyz', { origin: 'http://localhost:3000' })).status).toBe(200)
+  })
+
+  it('accepts hosts and origins that are configured', async () => {
+    await open()
+    const allowed = { allowedHosts: ['app.example'], allowedOrigins: ['https://app.example'] }
+    const own = await serveHttp({ server: w.server, ...allowed })
+    const headers = { origin: 'https://app.example' }
+    expect((await fetch(own.url.replace('/mcp', '/readyz'), { headers })).status).toBe(200)
+    await own.close()
+  })
+
+  it('refuses a body over the limit before anything is parsed', async () => {
+    await open({ server: { limits: { maxBodyBytes: 1000, sweepMs: 1e12 } } })
+    const { status } = await send(w.http.url, 'tools/call', {
+      name: 'order',
+      arguments: { x: 'y'.repeat(1000) },
+    })
+    expect(status).toBe(413)
+    expect(w.backend.executions).toEqual([])
+  })
+})
+
+describe('health', () => {
+  it('/healthz says that the process is alive, /readyz that the store can be reached', async () => {
+    await open()
+    expect(await get('/healthz')).toEqual({ status: 200, body: 'ok' })
+    expect(await get('/readyz')).toEqual({ status: 200, body: 'ready' })
+    await w.store.close()
+    expect((await get('/healthz')).status).toBe(200)
+    expect(await get('/readyz')).toEqual({ status: 503, body: 'The task store can not be reached.' })
+  })
+})
+
+describe('a graceful end', () => {
+  it('answers held calls with their task id, finishes starts under way, and leaves runs alone', async () => {
+    await open()
+    const held = send(w.http.url, 'tools/call', { name: 'order' })
+    await w.run()
+    const start = w.backend.hold('start')
+    const starting = send(w.http.url, 'tools/call', { name: 'order' }, { tasks: true })
+    await start.arrived
+    let closed = false
+    const closing = w.close().then(() => {
+      closed = true
+    })
+    expect((await held).result.content[0].text).toContain('task_status')
+    expect(closed).toBe(false)
+    start.release('started')
+    expect((await starting).result.resultType).toBe('task')
+    await closing
+    expect(w.backend.executions.map(({ snapshot }) => snapshot.state)).toEqual(['running', 'running'])
+    await expect(fetch(w.http.url)).rejects.toThrow()
+  })
+
+  it('refuses new requests on connections that are still open', async () => {
+    await open()
+    const start = w.backend.hold('start')
+    const starting = send(w.http.url, 'tools/call', { name: 'order' }, { tasks: true })
+    await start.arrived
+    const closing = w.close()
+    const late = await w.server.handler(new Request(w.http.url, { method: 'POST', body: '{}' }))
+    expect(late.status).toBe(503)
+    expect(await w.server.unready()).toBe('This server is shutting down.')
+    start.release('started')
+    await starting
+    await closing
+  })
+
+  it('an idle connection does not delay it', async () => {
+    await open()
+    const { hostname, port } = new URL(w.http.url)
+    const socket = connect(Number(port), hostname)
+    await new Promise((resolve) => socket.once('connect', resolve))
+    const ended = new Promise((resolve) => socket.once('close', resolve))
+    await w.close()
+    await ended
+  })
+})
+
+describe('limits', () => {
+  const limits = { maxOpenTasks: 2, maxCalls: 1, sweepMs: 1e12 }
+
+  it('open tasks of one owner', async () => {
+    await open({ server: { limits } })
+    const call = () => send(w.http.url, 'tools/call', { name: 'order' }, { tasks: true })
+    await call()
+    await call()
+    const { result } = await call()
+    expect(result.isError).toBe(true)
+    expect(result.content[0].text).toContain('This caller has 2 open tasks')
+    const run = await w.run()
+    await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded' }))
+    expect((await call()).result.resultType).toBe('task')
+  })
+
+  it('calls of one owner at a time', async () => {
+    await open({ server: { limits } })
+    const start = w.backend.hold('start')
+    const first = send(w.http.url, 'tools/call', { name: 'order' }, { tasks: true })
+    await start.arrived
+    const { result } = await send(w.http.url, 'tools/call', { name: 'order' }, { tasks: true })
+    expect(result.content[0].text).toContain('at most 1 calls of one caller at a time')
+    start.release()
+    expect((await first).result.resultType).toBe('task')
+    expect(w.backend.executions).toHaveLength(1)
+  })
+})
+
+describe('createServer', () => {
+  const base = () => ({ store: w.store, requestStateKey: new Uint8Array(32), clock: w.clock })
+
+  it('refuses a short key, no tools, and names that are taken', async () => {
+    await open()
+    const inputSchema = { type: 'object' }
+    expect(() => createServer({ ...base(), tools: [] })).toThrow(/No tool is configured/)
+    const order = { name: 'order', inputSchema } as unknown as Tool
+    expect(() => createServer({ ...base(), tools: [order, order] })).toThrow(/The tool name order is taken/)
+    expect(() => createServer({ ...base(), tools: [order], requestStateKey: new Uint8Array(31) })).toThrow(
+      /31 bytes/,
+    )
+  })
+
+  it('sweeps regularly until it is closed', async () => {
+    await open({ server: { limits: { sweepMs: 15_000 } }, tools: [{ name: 'order', retainMs: 1000 }] })
+    const { result } = await send(w.http.url, 'tools/call', { name: 'order' }, { tasks: true })
+    const run = await w.run()
+    await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded' }))
+    expect(await w.store.get({ owner: 'local', taskId: result.taskId })).toBeDefined()
+    await w.clock.advance(16_000)
+    expect(await w.store.get({ owner: 'local', taskId: result.taskId })).toBeUndefined()
+  })
+})

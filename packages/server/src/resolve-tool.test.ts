@@ -1,0 +1,84 @@
+import { type Backend, RunbridgeError } from '@runbridge/core'
+import { type FakeBackendOptions, fakeBackend, manualClock } from '@runbridge/core/testing'
+import { describe, expect, it } from 'vitest'
+import { resolveTool, type ToolOptions } from './resolve-tool.js'
+
+const signal = new AbortController().signal
+
+function resolve(options: Partial<ToolOptions> = {}, engine: Partial<FakeBackendOptions> = {}) {
+  const backend = fakeBackend({ clock: manualClock(), ...engine })
+  const base = { name: 'order', backend: backend as Backend, workflow: { id: 'wf' }, description: 'Orders.' }
+  return resolveTool({ ...base, ...options }, { signal })
+}
+
+describe('resolveTool', () => {
+  it('takes from the workflow what the configuration leaves out', async () => {
+    const description = { title: 'Order', description: 'From the engine.', inputSchema: { properties: {} } }
+    expect(await resolve({ description: undefined }, { description })).toMatchObject({
+      title: 'Order',
+      description: 'From the engine.',
+      inputSchema: { type: 'object', properties: {} },
+      taskSupport: 'optional',
+      humanInput: 'off',
+      unanswerable: 'refuse',
+      holdMs: 45_000,
+      retainMs: 86_400_000,
+      progress: true,
+    })
+  })
+
+  it('a workflow that executes as a call is forbidden to be a task', async () => {
+    const tool = await resolve({}, { capabilities: { execution: 'call' } })
+    expect(tool.taskSupport).toBe('forbidden')
+  })
+
+  const inputSchema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      more: { type: 'string' },
+      list: { type: 'array' },
+      password: { type: 'string', format: 'password' },
+    },
+    required: ['name', 'list', 'password'],
+  }
+  const ask = { message: '?' }
+
+  it.each<[string, Partial<ToolOptions>, Partial<FakeBackendOptions>?]>([
+    ['the name must be', { name: 'two words' }],
+    ['belongs to a tool of Runbridge', { name: 'task_status' }],
+    ['write `description`', { description: undefined }],
+    ['only for workflows that end within one call', { taskSupport: 'forbidden' }],
+    ['nothing to follow', { taskSupport: 'required' }, { capabilities: { execution: 'call' } }],
+    ['needs a workflow that can wait', { humanInput: 'model' }, { capabilities: { gates: false } }],
+    ['`type: object` at its root', { inputSchema: { type: 'array' } }],
+    ['the input schema: $ref', { inputSchema: { properties: { a: { $ref: 'https://example.com/a' } } } }],
+    ['the output schema is no valid', { outputSchema: { type: 'objekt' } }],
+    ['`holdMs` must be', { holdMs: 600_000 }],
+    ['`retainMs` must be', { retainMs: 0 }],
+    ['names no argument', { inputSchema, askFor: { nobody: ask } }],
+    ['only required arguments', { inputSchema, askFor: { more: ask } }],
+    ['a form can only ask', { inputSchema, askFor: { list: ask } }],
+    ['no secret', { inputSchema, askFor: { password: ask } }],
+    [
+      'used for two questions',
+      { inputSchema, askFor: { name: { message: '?', key: 'confirm' } }, confirm: ask },
+    ],
+  ])('%s', async (words, options, engine) => {
+    await expect(resolve(options, engine)).rejects.toMatchObject({
+      code: 'misconfigured',
+      message: expect.stringMatching(new RegExp(`^Tool .*: .*${words.replace(/[$`.*]/g, '\\$&')}`)),
+    })
+  })
+
+  it('names the tool when its workflow can not be described', async () => {
+    const backend = fakeBackend({ clock: manualClock() })
+    backend.describe = async () => {
+      throw new RunbridgeError('workflow_not_found', 'There is no state machine wf.')
+    }
+    await expect(resolve({ backend })).rejects.toMatchObject({
+      code: 'workflow_not_found',
+      message: 'Tool order: There is no state machine wf.',
+    })
+  })
+})
