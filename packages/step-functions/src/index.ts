@@ -1,3 +1,4 @@
+export { parseStateMachineArn, type StateMachineName } from './arn.js'
 export { type StepFunctionsOptions, stepFunctions } from './backend.js'
 export { type AccessReport, checkAccess } from './check-access.js'
 export {
