@@ -105,7 +105,7 @@ async function resolved(tool: ToolConfig, engines: Engines, signal: AbortSignal)
   const { stateMachineArn: id, gates } = stepFunctions
   const options: ToolOptions<StepFunctionsWorkflow> = {
     ...(rest as Omit<ToolOptions, 'backend' | 'workflow'>),
-    backend: engines.stepFunctions(id),
+    backend: engines.stepFunctions(id).backend,
     workflow: { id, ...(gates && { gates }) },
     inputSchema: input,
     outputSchema: output,
