@@ -111,6 +111,20 @@ async function main() {
   const engine = await startFixtureEngine()
   /** @type {Result[]} */
   const results = []
+  const runAll = async (
+    /** @type {readonly string[]} */ names,
+    /** @type {(scenario: string) => Promise<Result>} */ runOne,
+  ) => {
+    const waiting = [...names]
+    const worker = async () => {
+      for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
+        const result = await runOne(scenario)
+        results.push(result)
+        if (!json) print(result)
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  }
   try {
     const server = await serve({
       config: join(root, 'test/fixtures/conformance.yaml'),
@@ -120,20 +134,17 @@ async function main() {
         RUNBRIDGE_MACHINES: engine.stateMachineArn('x').slice(0, -2),
       },
     })
+    let status
     try {
-      const waiting = asked.length > 0 ? [...asked] : [...all]
-      const worker = async () => {
-        for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
-          const result = await runScenario(node, program, server.url, scenario, folder)
-          results.push(result)
-          if (!json) print(result)
-        }
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, worker))
+      await runAll(asked.length > 0 ? asked : all, (scenario) =>
+        runScenario(node, program, server.url, scenario, folder),
+      )
     } finally {
-      const status = await server.end()
-      const log = server.log()
-      if (status !== 0) console.error(`runbridge serve ended with status ${status}. It printed:\n${log}`)
+      status = await server.end()
+    }
+    if (status !== 0) {
+      const tail = server.log().trim().split('\n').slice(-10).join('\n')
+      throw new Error(`\`runbridge serve\` ended with status ${status} instead of 0. It printed:\n${tail}`)
     }
   } finally {
     await engine.close()

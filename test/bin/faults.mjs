@@ -6,7 +6,7 @@ import { runScenario } from '../faults/run-scenario.mjs'
 import { SCENARIOS } from '../faults/scenarios.mjs'
 
 /** Most of a scenario's time is waiting. */
-const AT_ONCE = 3
+const AT_ONCE = 5
 
 const json = process.argv.includes('--json')
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
