@@ -101,11 +101,14 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     gate: callGate(limits),
     closing: closing.signal,
   }
-  const mcp = createMcpHandler(({ era }) => (era === 'modern' ? modernServer(app) : plainServer(app)), {
-    legacy: 'stateless',
-    maxRequestBodySize: limits.maxBodyBytes,
-    onerror: (err) => log.warn({ err }, 'an MCP request was refused or failed'),
-  })
+  const mcp = createMcpHandler(
+    ({ era, requestInfo }) => (era === 'modern' ? modernServer(app, requestInfo) : plainServer(app)),
+    {
+      legacy: 'stateless',
+      maxRequestBodySize: limits.maxBodyBytes,
+      onerror: ({ message }) => log.info({ reason: message }, 'a request was refused by the protocol'),
+    },
+  )
   const sweeping = sweepRegularly(app)
   let closed: Promise<void> | undefined
 

@@ -155,10 +155,14 @@ describe('capabilities of the request', () => {
     expect((await call('order', {}, {})).result).toMatchObject({ resultType: 'complete', content: [{}] })
   })
 
-  it.each(['tasks/result', 'tasks/list'])('%s does not exist: -32601', async (method) => {
-    await open()
-    expect((await send(w.http.url, method, { taskId: 'x' }, TASKS)).error.code).toBe(-32601)
-  })
+  it.each(['tasks/result', 'tasks/list', 'no/such'])(
+    '%s does not exist: -32601, HTTP 404',
+    async (method) => {
+      await open()
+      const { status, error } = await send(w.http.url, method, { taskId: 'x' }, TASKS)
+      expect([status, error.code]).toEqual([404, -32601])
+    },
+  )
 })
 
 describe('tasks/update', () => {

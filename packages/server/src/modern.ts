@@ -15,16 +15,20 @@ import { answered, serveTools } from './serve-tools.js'
 /** Params are parsed by the codec, so that errors name the field. */
 const anything = { params: z.looseObject({}) }
 
-/** One server for one request of the 2026-07-28 era: tools, and the methods of the Tasks extension. */
-export function modernServer(app: App): Server {
+/**
+ * One server for one request of the 2026-07-28 era: tools, and the methods of the Tasks extension.
+ * @param request absent where the transport has none. Its `Mcp-Method` header is the body's method, or it is refused
+ */
+export function modernServer(app: App, request: Request | undefined): Server {
   const server = new Server(app.info, {
     capabilities: { tools: {}, extensions: { [EXTENSION_ID]: {} } },
     ...(app.instructions !== undefined && { instructions: app.instructions }),
     cacheHints: { 'server/discover': { ttlMs: app.limits.listTtlMs, cacheScope: 'public' } },
   })
-  serveTools(server, app, 'modern')
+  const method = request?.headers.get('mcp-method')
+  serveTools(server, app, 'modern', !method || method === 'tools/call')
 
-  const method = (
+  const taskMethod = (
     name: string,
     handle: (key: TaskKey, caller: Caller, ctx: ServerContext) => Promise<Readonly<Record<string, unknown>>>,
   ) =>
@@ -37,7 +41,7 @@ export function modernServer(app: App): Server {
       }),
     )
 
-  method('tasks/get', async (key, caller) => {
+  taskMethod('tasks/get', async (key, caller) => {
     await ownForm(app, key)
     const task = await app.service.get(key)
     const tool = app.tools.get(task.record.tool)?.tool
@@ -45,7 +49,7 @@ export function modernServer(app: App): Server {
     return { ...getTaskResult(task, { canBeAsked: canBeAsked(tool, caller), result }) }
   })
 
-  method('tasks/update', async (key, caller, ctx) => {
+  taskMethod('tasks/update', async (key, caller, ctx) => {
     const record = await ownForm(app, key)
     const answers = parseInputResponses(ctx.mcpReq.inputResponses)
     const tool = app.tools.get(record.tool)?.tool
@@ -57,7 +61,7 @@ export function modernServer(app: App): Server {
     return {}
   })
 
-  method('tasks/cancel', async (key) => {
+  taskMethod('tasks/cancel', async (key) => {
     await ownForm(app, key)
     await app.service.cancel(key, 'Cancelled by the caller.')
     return {}

@@ -97,7 +97,8 @@ async function describe<W extends Workflow>(
   context: { readonly signal: AbortSignal },
 ): Promise<WorkflowDescription> {
   try {
-    return await backend.describe(workflow, context)
+    // A signal of its own: SDKs listen to it once a request, and Node warns from the eleventh listener on.
+    return await backend.describe(workflow, { signal: AbortSignal.any([context.signal]) })
   } catch (thrown) {
     const error = toRunbridgeError(thrown)
     throw new RunbridgeError(error.code, `Tool ${name}: ${error.message}`, { cause: thrown })

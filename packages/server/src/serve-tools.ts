@@ -20,10 +20,13 @@ const callParams = z.looseObject({
 })
 
 /**
- * Answers `tools/list` and `tools/call` on a server of either era. Calls go through the fallback handler: the
- * typed one adds `content: []` to task handles. Its checks on questions are done in `ask` and `request-state`.
+ * Answers `tools/list` and, where the request may be one, `tools/call` on a server of either era. Calls go
+ * through the fallback handler: the typed one adds `content: []` to task handles. Its checks on questions are
+ * done in `ask` and `request-state`.
+ * @param calls false where the request is known to be another: a fallback turns the 404 of an unknown method
+ * into a 200 (2026-07-28 basic/transports/streamable-http)
  */
-export function serveTools(server: Server, app: App, era: Era): void {
+export function serveTools(server: Server, app: App, era: Era, calls = true): void {
   server.setRequestHandler('tools/list', async (request, ctx) => {
     // There is one page, so no cursor is ours.
     if (request.params?.cursor !== undefined) {
@@ -36,6 +39,7 @@ export function serveTools(server: Server, app: App, era: Era): void {
     const hints = era === 'modern' ? { ttlMs: app.limits.listTtlMs, cacheScope: 'private' as const } : {}
     return { tools, ...hints } as never
   })
+  if (!calls) return
   server.fallbackRequestHandler = async (request, ctx) => {
     if (request.method !== 'tools/call')
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
