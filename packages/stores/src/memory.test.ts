@@ -11,5 +11,7 @@ storeSuite(vitest, {
     return { store, dispose: () => store.close() }
   },
   forAll: (check) =>
-    fc.assert(fc.asyncProperty(fc.array(fc.nat(0xffffffff), { maxLength: 80 }), check), { numRuns: 300 }),
+    fc.assert(fc.asyncProperty(fc.array(fc.nat(0xffffffff), { maxLength: 80, size: 'max' }), check), {
+      numRuns: 300,
+    }),
 })

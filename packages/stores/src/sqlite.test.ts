@@ -33,5 +33,7 @@ storeSuite(vitest, {
     }
   },
   forAll: (check) =>
-    fc.assert(fc.asyncProperty(fc.array(fc.nat(0xffffffff), { maxLength: 60 }), check), { numRuns: 60 }),
+    fc.assert(fc.asyncProperty(fc.array(fc.nat(0xffffffff), { maxLength: 60, size: 'max' }), check), {
+      numRuns: 60,
+    }),
 })

@@ -35,7 +35,7 @@ export interface StoreSuiteOptions {
    * Checks a property for many random lists of whole numbers from 0 to 2^32 - 1, and looks for the shortest
    * list that breaks it. Each number is one operation on the store. With fast-check:
    *
-   *     (check) => fc.assert(fc.asyncProperty(fc.array(fc.nat(0xffffffff), { maxLength: 60 }), check))
+   *     (check) => fc.assert(fc.asyncProperty(fc.array(fc.nat(0xffffffff), { maxLength: 60, size: 'max' }), check))
    *
    * A function, so that this kit depends on no library for properties, nor shows the types of one.
    */

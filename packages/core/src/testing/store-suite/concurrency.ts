@@ -8,17 +8,18 @@ function count<T>(values: readonly T[], value: T): number {
   return values.filter((each) => each === value).length
 }
 
-/** Raises `marks.n` by compare-and-set until it has done so `times` times; resolves to how often it lost. */
-async function increment(store: TaskStore, times: number): Promise<number> {
+/** How many times each of six callers raises `marks.n` by compare-and-set. */
+const TIMES = 10
+
+async function increment(store: TaskStore): Promise<void> {
   let lost = 0
-  for (let done = 0; done < times; ) {
+  for (let done = 0; done < TIMES; ) {
     const record = (await store.get(taskRecord())) as TaskRecord
     const n = (record.marks?.n as number | undefined) ?? 0
-    const outcome = await store.update({ ...record, marks: { n: n + 1 } })
-    if (outcome === 'updated') done++
+    if ((await store.update({ ...record, marks: { n: n + 1 } })) === 'updated') done++
     else lost++
+    assert.ok(lost <= 6 * TIMES, 'a conflict means that another update came first')
   }
-  return lost
 }
 
 export function concurrencyTests({ it, options }: StoreTests): void {
@@ -75,9 +76,9 @@ export function concurrencyTests({ it, options }: StoreTests): void {
 
   it('counts every successful compare-and-set', async (store, opened) => {
     await store.create(taskRecord())
-    await calls(opened, 6, (each) => increment(each, 10))
+    await calls(opened, 6, increment)
     const record = await store.get(taskRecord())
-    assert.deepEqual([record?.marks, record?.version], [{ n: 60 }, 61])
+    assert.deepEqual([record?.marks, record?.version], [{ n: 6 * TIMES }, 6 * TIMES + 1])
   })
 
   it('removes an expired record for one of many sweeps', async (store, opened) => {

@@ -22,7 +22,7 @@ function drawFrom(number: number): Draw {
 }
 
 const keyOf = ({ owner, taskId }: TaskKey) => JSON.stringify([owner, taskId])
-const drawKey = (draw: Draw): TaskKey => ({ taskId: `t${draw(4)}`, owner: `o${draw(2)}` })
+const drawKey = (draw: Draw): TaskKey => ({ taskId: `t${draw(4)}`, owner: draw(4) < 3 ? 'o0' : 'o1' })
 
 function drawRecord(draw: Draw): TaskRecord {
   const key = drawKey(draw)
@@ -153,7 +153,10 @@ const operations: Readonly<Record<string, Operation>> = {
 }
 
 // Creations and updates come more often, so that there is something to read.
-const weighted = ['create', 'update', 'list', 'sweep', 'create', 'update', 'byRun', 'delete'] as const
+const weighted = [
+  ...['create', 'update', 'list', 'update', 'create', 'update'],
+  ...['sweep', 'update', 'byRun', 'create', 'delete', 'update'],
+] as const
 
 async function follow(store: TaskStore, choices: readonly number[]): Promise<void> {
   const model: Model = new Map()
