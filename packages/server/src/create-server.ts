@@ -116,7 +116,10 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     closing.abort()
     await sweeping
     const drained = app.gate.idle().then(() => service.drain())
-    await Promise.race([drained, clock.sleep(limits.drainMs)])
+    // A timer that is left running would keep the process alive for all of drainMs.
+    const ended = new AbortController()
+    await Promise.race([drained, clock.sleep(limits.drainMs, ended.signal)])
+    ended.abort()
     // The last answers leave in the turn after their calls have ended.
     await new Promise((resolve) => setImmediate(resolve))
     await mcp.close()

@@ -82,7 +82,7 @@ export async function answered<T>(app: App, era: Era, handle: () => Promise<T>):
   }
 }
 
-export function protocolError(error: RunbridgeError, era: Era): ProtocolError {
+function protocolError(error: RunbridgeError, era: Era): ProtocolError {
   if (error.code === 'missing_capability') {
     return era === 'modern'
       ? new MissingRequiredClientCapabilityError(
