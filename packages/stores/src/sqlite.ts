@@ -45,9 +45,12 @@ export function sqlite({ path, busyTimeoutMs = 5000 }: SqliteOptions): TaskStore
     }
   }
 
+  const write = <T>(operation: (connection: Connection) => T) =>
+    use((connection) => transaction(connection.db, () => operation(connection)))
+
   return {
     create: (record) =>
-      use(({ insert }) => {
+      write(({ insert }) => {
         const { owner, taskId, runKey, createdAt } = record
         const { changes } = insert.run({
           ...changingColumns(record),
@@ -66,17 +69,15 @@ export function sqlite({ path, busyTimeoutMs = 5000 }: SqliteOptions): TaskStore
       }),
 
     update: (record) =>
-      use(({ db, update, has }) => {
+      write(({ update, has }) => {
         const key = { owner: column(record.owner), taskId: column(record.taskId) }
         const change = { ...changingColumns(record), ...key, version: record.version }
-        return transaction(db, () => {
-          if (update.run(change).changes === 1) return 'updated'
-          return has.get(key.owner, key.taskId) === undefined ? 'missing' : 'conflict'
-        })
+        if (update.run(change).changes === 1) return 'updated'
+        return has.get(key.owner, key.taskId) === undefined ? 'missing' : 'conflict'
       }),
 
     delete: ({ owner, taskId }, version) =>
-      use(({ remove }) => remove.run(column(owner), column(taskId), version ?? null).changes === 1),
+      write(({ remove }) => remove.run(column(owner), column(taskId), version ?? null).changes === 1),
 
     list: (owner, { tool, states, since }, limit, cursor) =>
       use(({ list }) => {
@@ -103,15 +104,13 @@ export function sqlite({ path, busyTimeoutMs = 5000 }: SqliteOptions): TaskStore
       }),
 
     sweep: (now, limit) =>
-      use(({ db, expire, due }) =>
-        transaction(db, () => ({
-          removed: expire.run(now, limit).changes,
-          due: (due.all(now, limit) as RecordRow[]).map(toRecord),
-        })),
-      ),
+      write(({ expire, due }) => ({
+        removed: expire.run(now, limit).changes,
+        due: (due.all(now, limit) as RecordRow[]).map(toRecord),
+      })),
 
     secret: (name) =>
-      use(({ keepSecret, secret }) => {
+      write(({ keepSecret, secret }) => {
         keepSecret.run(column(name), randomBytes(32))
         const { value } = secret.get(column(name)) as { value: Uint8Array }
         return new Uint8Array(value)
