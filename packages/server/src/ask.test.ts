@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Exchange, send } from './testing/raw-client.js'
+import { type Exchange, send, sendLegacy } from './testing/raw-client.js'
 import { QUANTITY, type World, type WorldOptions, world } from './testing/world.js'
 
 let w: World
@@ -71,10 +71,19 @@ describe('confirm', () => {
   it('a client that can not be asked gets a refusal that says how', async () => {
     await open(CONFIRMED)
     for (const elicitation of [false, { url: {} }]) {
-      const answer = await call('delete', { quantity: 3 }, {}, { tasks: true, elicitation })
-      expect(answer.result.isError).toBe(true)
-      expect(text(answer)).toContain('did not declare elicitation in form mode')
+      const { error } = await call('delete', { quantity: 3 }, {}, { tasks: true, elicitation })
+      expect(error).toMatchObject({
+        code: -32021,
+        message: expect.stringContaining('did not declare elicitation in form mode'),
+        data: { requiredCapabilities: { elicitation: { form: {} } } },
+      })
     }
+    const old = await sendLegacy(w.http.url, 'tools/call', { name: 'delete', arguments: { quantity: 3 } })
+    expect([old.result.isError, text(old)]).toEqual([
+      true,
+      expect.stringContaining('asks a person to confirm'),
+    ])
+    expect(w.backend.executions).toEqual([])
   })
 })
 

@@ -9,6 +9,7 @@ import {
 import { type ElicitRequest, elicitRequest, parseInputResponses } from '@runbridge/core/wire/ext-tasks'
 import type { App, ServedTool } from './app.js'
 import type { Caller } from './caller.js'
+import { lacks } from './capability.js'
 import { elicitableSchema, form } from './elicitable.js'
 import type { CallState } from './request-state.js'
 import { argumentSchema, type Tool } from './tool.js'
@@ -61,7 +62,7 @@ export async function askBefore(
   const problems = validate(input)
   if (problems.length > 0) return { kind: 'refuse', result: errorResult(invalidArguments(tool, problems)) }
   if (tool.confirm && answers[confirmKey(tool)] === undefined) {
-    if (!caller.elicitation) return { kind: 'refuse', result: errorResult(cannotConfirm(tool)) }
+    if (!caller.elicitation) throw lacks(caller, 'elicitation', cannotConfirm(tool))
     const message = fillTemplate(tool.confirm.message, input)
     return put(app, tool, args, round, state, filled, { [confirmKey(tool)]: elicitRequest(message, CONFIRM) })
   }

@@ -5,8 +5,8 @@ const OPEN_STATES = RUN_STATES.filter((state) => !isTerminal(state))
 
 /** The bounds on what one owner may have under way in this process. */
 export interface CallGate {
-  /** Runs a call, or throws `limit`. */
-  call<T>(owner: Owner, work: () => Promise<T>): Promise<T>
+  /** Runs a call; throws `limit` when there are too many, unless it is `urgent`. */
+  call<T>(owner: Owner, work: () => Promise<T>, urgent?: boolean): Promise<T>
   /**
    * Throws `limit` when the owner has too many open tasks. Calls that start at the same moment do not see each
    * other, so the bound can be passed by as many as may be under way.
@@ -19,9 +19,9 @@ export interface CallGate {
 export function callGate(limits: Limits): CallGate {
   const underWay = new Map<Owner, Set<Promise<unknown>>>()
   return {
-    async call(owner, work) {
+    async call(owner, work, urgent = false) {
       const calls = underWay.get(owner) ?? new Set()
-      if (calls.size >= limits.maxCalls) {
+      if (calls.size >= limits.maxCalls && !urgent) {
         throw new RunbridgeError(
           'limit',
           `This server answers at most ${limits.maxCalls} calls of one caller at a time. Nothing was started; call again when one has ended.`,

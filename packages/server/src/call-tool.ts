@@ -16,6 +16,7 @@ import {
 import type { App, ServedTool } from './app.js'
 import { askBefore, type InputRequired, type Round } from './ask.js'
 import { type Caller, canBeAsked } from './caller.js'
+import { lacks } from './capability.js'
 import { follow, plainOptions } from './follow.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import type { CallState } from './request-state.js'
@@ -42,7 +43,7 @@ const ANSWERS: Readonly<Record<ErrorCode, 'result' | 'error'>> = {
   invalid_input: 'result',
   task_not_found: 'result',
   conflict: 'result',
-  missing_capability: 'error',
+  missing_capability: 'result',
   unsupported: 'result',
   misconfigured: 'result',
   workflow_not_found: 'result',
@@ -68,11 +69,12 @@ export async function callTool(app: App, call: ToolCall): Promise<CallAnswer> {
   // Before any answer in the request counts.
   const state = round.hasState ? await round.open({ tool: name, call: digest(args) }) : undefined
   try {
-    return await app.gate.call(caller.owner, async () => {
+    const answer = async () => {
       if (state?.kind === 'run') return attach(app, call, state.taskId)
       if (followUp) return followUp.run(app, args, caller, round)
       return start(app, call, served as ServedTool, state)
-    })
+    }
+    return await app.gate.call(caller.owner, answer, followUp?.urgent)
   } catch (thrown) {
     if (thrown instanceof RunbridgeError && ANSWERS[thrown.code] === 'result')
       return errorResult(thrown.message)
@@ -88,9 +90,7 @@ async function start(
 ): Promise<CallAnswer> {
   const { tool } = served
   const { caller, round, args } = call
-  if (tool.taskSupport === 'required' && !caller.tasks) throw needsTasks(tool)
-  const unanswerable = refuseUnanswerable(tool, caller)
-  if (unanswerable) return unanswerable
+  checkCapabilities(tool, caller)
   const asked = await askBefore(app, served, args, caller, round, state)
   if (asked.kind !== 'go') return asked.result
   if (tool.capabilities.execution === 'call') return callNow(app, tool, asked.input, caller)
@@ -156,19 +156,20 @@ async function callNow(app: App, tool: Tool, input: JsonObject, caller: Caller):
   }
 }
 
-/** The two eras name this differently; the binding of each turns it into its own error. */
-function needsTasks(tool: Tool): RunbridgeError {
-  return new RunbridgeError(
-    'missing_capability',
-    `${tool.name} runs only as a task, and this request does not declare the extension ${EXTENSION_ID}.`,
-  )
-}
-
-/** Before it starts: a run that could stop at a gate which this caller can't be asked about. */
-function refuseUnanswerable(tool: Tool, caller: Caller): ToolResult | undefined {
-  if (tool.humanInput !== 'elicitation' || tool.unanswerable !== 'refuse' || caller.elicitation)
-    return undefined
-  return errorResult(
-    `Nothing was started: ${tool.name} waits for a person on its way, and this client did not declare elicitation in form mode. Call it from a client that supports elicitation.`,
-  )
+/** What the runs of this tool need of a caller, checked before anything starts. */
+function checkCapabilities(tool: Tool, caller: Caller): void {
+  if (tool.taskSupport === 'required' && !caller.tasks) {
+    throw lacks(
+      caller,
+      'tasks',
+      `${tool.name} runs only as a task, and this request does not declare the extension ${EXTENSION_ID}.`,
+    )
+  }
+  if (tool.humanInput === 'elicitation' && tool.unanswerable === 'refuse' && !caller.elicitation) {
+    throw lacks(
+      caller,
+      'elicitation',
+      `Nothing was started: ${tool.name} waits for a person on its way, and this client did not declare elicitation in form mode. Call it from a client that supports elicitation.`,
+    )
+  }
 }

@@ -25,6 +25,8 @@ export interface FollowUp {
   readonly description: string
   readonly inputSchema: JsonSchema
   readonly annotations: ToolAnnotations
+  /** Never held back by the bound on calls under way: it is how one gets out of them. */
+  readonly urgent: boolean
   readonly run: (
     app: App,
     args: JsonObject,
@@ -61,6 +63,7 @@ const status: FollowUp = {
     additionalProperties: false,
   },
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  urgent: false,
   async run(app, args, caller, round) {
     const task = await app.service.get({ owner: caller.owner, taskId: String(args.taskId) })
     const tool = app.tools.get(task.record.tool)?.tool
@@ -89,6 +92,7 @@ const answer: FollowUp = {
     additionalProperties: false,
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  urgent: true,
   async run(app, args, caller) {
     const key = { owner: caller.owner, taskId: String(args.taskId) }
     const present = await app.service.get(key)
@@ -127,6 +131,7 @@ const cancel: FollowUp = {
     additionalProperties: false,
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  urgent: true,
   async run(app, args, caller) {
     const key = { owner: caller.owner, taskId: String(args.taskId) }
     const task = await app.service.cancel(key, String(args.reason ?? 'Cancelled by the caller.'))

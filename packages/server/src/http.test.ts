@@ -157,6 +157,8 @@ describe('limits', () => {
     await start.arrived
     const { result } = await send(w.http.url, 'tools/call', { name: 'order' }, { tasks: true })
     expect(result.content[0].text).toContain('at most 1 calls of one caller at a time')
+    const urgent = await send(w.http.url, 'tools/call', { name: 'task_cancel', arguments: { taskId: 'x' } })
+    expect(urgent.result.content[0].text).toBe('Task not found')
     start.release()
     expect((await first).result.resultType).toBe('task')
     expect(w.backend.executions).toHaveLength(1)

@@ -141,7 +141,8 @@ describe('capabilities of the request', () => {
 
   it('a tool that requires tasks, called without: -32021 on the modern era', async () => {
     await open({ tools: [{ name: 'order', taskSupport: 'required' }] })
-    const { error } = await call('order', {}, {})
+    const { status, error } = await call('order', {}, {})
+    expect(status).toBe(400)
     expect(error).toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },

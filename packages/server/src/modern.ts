@@ -10,6 +10,7 @@ import {
 import * as z from 'zod'
 import type { App } from './app.js'
 import { type Caller, callerOf, canBeAsked } from './caller.js'
+import { lacks } from './capability.js'
 import { answered, serveTools } from './serve-tools.js'
 
 /** Params are parsed by the codec, so that errors name the field. */
@@ -33,9 +34,9 @@ export function modernServer(app: App, request: Request | undefined): Server {
     handle: (key: TaskKey, caller: Caller, ctx: ServerContext) => Promise<Readonly<Record<string, unknown>>>,
   ) =>
     server.setRequestHandler(name, anything, (params, ctx) =>
-      answered(app, 'modern', async () => {
+      answered(app, async () => {
         const caller = callerOf(ctx, 'modern')
-        if (!caller.tasks) throw undeclared(name)
+        if (!caller.tasks) throw lacks(caller, 'tasks', undeclared(name))
         const { taskId } = parseTaskParams(params)
         return { ...(await handle({ owner: caller.owner, taskId }, caller, ctx)) }
       }),
@@ -92,9 +93,6 @@ function refuseMalformed(record: TaskRecord, answers: InputResponses, dropped: r
   }
 }
 
-function undeclared(method: string): RunbridgeError {
-  return new RunbridgeError(
-    'missing_capability',
-    `${method} needs the extension ${EXTENSION_ID}, which this request does not declare.`,
-  )
+function undeclared(method: string): string {
+  return `${method} needs the extension ${EXTENSION_ID}, which this request does not declare.`
 }

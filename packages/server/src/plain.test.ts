@@ -277,9 +277,9 @@ describe('gates and callers that can not be asked', () => {
   it('refuse: nothing starts', async () => {
     await open({ tools: tools('refuse') })
     for (const tasks of [true, false]) {
-      const answer = await call('deploy', {}, { tasks })
-      expect(answer.result.isError).toBe(true)
-      expect(text(answer)).toContain('did not declare elicitation')
+      const { status, error } = await call('deploy', {}, { tasks })
+      expect([status, error.code]).toEqual([400, -32021])
+      expect(error.message).toContain('did not declare elicitation')
     }
     expect(w.backend.executions).toEqual([])
     expect((await call('deploy', {}, { elicitation: true })).result.isError).toBeUndefined()

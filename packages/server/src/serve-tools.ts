@@ -1,12 +1,11 @@
 import {
-  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { RunbridgeError, toRunbridgeError } from '@runbridge/core'
-import { EXTENSION_ID, jsonRpcError } from '@runbridge/core/wire/ext-tasks'
+import { jsonRpcError } from '@runbridge/core/wire/ext-tasks'
 import * as z from 'zod'
 import type { App } from './app.js'
 import { type CallRound, callTool } from './call-tool.js'
@@ -43,7 +42,7 @@ export function serveTools(server: Server, app: App, era: Era, calls = true): vo
   server.fallbackRequestHandler = async (request, ctx) => {
     if (request.method !== 'tools/call')
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
-    return answered(app, era, async () => {
+    return answered(app, async () => {
       const parsed = callParams.safeParse(request.params)
       if (!parsed.success)
         throw new RunbridgeError('invalid_input', `Malformed tools/call: ${z.prettifyError(parsed.error)}`)
@@ -69,29 +68,17 @@ function roundOf(app: App, ctx: ServerContext, era: Era): CallRound {
   }
 }
 
-/** Runs a handler; what it throws leaves as the error of this era, without anything internal in it. */
-export async function answered<T>(app: App, era: Era, handle: () => Promise<T>): Promise<T> {
+/** Runs a handler; what it throws leaves as a JSON-RPC error without anything internal in it. */
+export async function answered<T>(app: App, handle: () => Promise<T>): Promise<T> {
   try {
     return await handle()
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown
     const error = toRunbridgeError(thrown)
-    if (error.code === 'internal')
+    if (error.code === 'internal') {
       app.log.error({ err: error.cause ?? error }, 'a request met an unexpected error')
-    throw protocolError(error, era)
+    }
+    const { code, message, data } = jsonRpcError(error)
+    throw new ProtocolError(code, message, data)
   }
-}
-
-function protocolError(error: RunbridgeError, era: Era): ProtocolError {
-  if (error.code === 'missing_capability') {
-    return era === 'modern'
-      ? new MissingRequiredClientCapabilityError(
-          { requiredCapabilities: { extensions: { [EXTENSION_ID]: {} } } },
-          error.message,
-        )
-      : // 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation".
-        new ProtocolError(ProtocolErrorCode.MethodNotFound, error.message)
-  }
-  const { code, message, data } = jsonRpcError(error)
-  return new ProtocolError(code, message, data)
 }
