@@ -15,9 +15,12 @@ export interface StateMachineName extends Place {
   readonly qualifier?: string
 }
 
-const STATE_MACHINE =
-  /^arn:(aws[\w-]*):states:([a-z0-9-]+):(\d{12}):stateMachine:([^:/]{1,80})(?::([\w.-]+))?$/
-const EXECUTION = /^arn:(aws[\w-]*):states:([a-z0-9-]+):(\d{12}):execution:([^:/]{1,80}):([^:]{1,80})$/
+/** https://docs.aws.amazon.com/step-functions/latest/apireference/API_CreateStateMachine.html: names. */
+const NAME = /[^\s:/*?<>{}[\]"#%^|~`$&,;\\]{1,80}/.source
+const STATE_MACHINE = new RegExp(
+  `^arn:(aws[\\w-]*):states:([a-z0-9-]+):(\\d{12}):stateMachine:(${NAME})(?::([\\w.-]+))?$`,
+)
+const EXECUTION = new RegExp(`^arn:(aws[\\w-]*):states:([a-z0-9-]+):(\\d{12}):execution:(${NAME}):(${NAME})$`)
 
 /** Throws `misconfigured` for anything but the ARN of a state machine, a version or an alias. */
 export function parseStateMachineArn(arn: string): StateMachineName {

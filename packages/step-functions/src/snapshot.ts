@@ -50,7 +50,10 @@ function errorOf(execution: Execution, state: ReportedState, step: string | unde
 }
 
 function outputOf({ output, outputDetails }: Execution): { output: Json } | { outputOmitted: string } {
-  if (output !== undefined) return { output: parseJson(output) ?? output }
+  if (output !== undefined) {
+    const parsed = parseJson(output)
+    return { output: parsed === undefined ? output : parsed }
+  }
   const why =
     outputDetails?.included === false ? 'AWS left it out of its answer' : 'AWS keeps no output for it'
   return {

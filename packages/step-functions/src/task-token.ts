@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '@runbridge/core'
 import { parseJson } from './failure.js'
 
 /** A task token is a long opaque text (AWS documents at most 2,048 characters); shorter ones need a telling name. */
-const OPAQUE = /[A-Za-z0-9+/=_-]{60,}/g
+const OPAQUE = /[A-Za-z0-9+/_-]{60,}={0,2}/g
 const NAMED = /^task[-_ ]?token$/i
 
 /** The value at a path such as `MessageBody.question`; a text that holds JSON is looked into. */

@@ -1,0 +1,64 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, describe, expect, it } from 'vitest'
+import { stepFunctions } from './backend.js'
+import { createStepFunctionsClients } from './clients.js'
+import { CREDENTIALS } from './testing/emulated-engine.js'
+import { context, EXECUTION, look, MACHINE } from './testing/scripted-clients.js'
+
+const servers: Server[] = []
+afterAll(() => {
+  for (const server of servers) server.close()
+})
+
+/** An endpoint that resets every connection, or answers 503, and counts what arrived by action. */
+async function failing(how: 'reset' | '503') {
+  const arrived: Record<string, number> = {}
+  const hosts = new Set<string>()
+  const server = createServer((request, response) => {
+    const action = String(request.headers['x-amz-target']).replace('AWSStepFunctions.', '')
+    arrived[action] = (arrived[action] ?? 0) + 1
+    hosts.add(String(request.headers.host))
+    if (how === 'reset') request.socket.destroy()
+    else response.writeHead(503).end()
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const clients = createStepFunctionsClients({
+    region: 'us-east-1',
+    endpoint: `http://127.0.0.1:${port}`,
+    credentials: CREDENTIALS,
+  })
+  return { arrived, hosts, port, backend: stepFunctions({ clients }) }
+}
+
+describe.each(['reset', '503'] as const)('when every call meets a %s', (how) => {
+  it('a start and a call are sent once, and nothing is claimed of them', async () => {
+    const { backend, arrived, hosts, port } = await failing(how)
+    const workflow = { id: MACHINE }
+    expect((await backend.start(workflow, 'rb-1', {}, context)).kind).toBe('unknown')
+    expect((await backend.call?.(workflow, {}, context))?.kind).toBe('unknown')
+    expect(arrived).toEqual({ StartExecution: 1, StartSyncExecution: 1 })
+    expect([...hosts]).toEqual([`127.0.0.1:${port}`])
+  })
+  it('a read is repeated, and then unreadable', async () => {
+    const { backend, arrived } = await failing(how)
+    const result = await backend.get({ id: MACHINE }, { id: EXECUTION, attempt: 0 }, look)
+    expect(result).toMatchObject({ kind: 'unreadable', error: { code: 'unavailable' } })
+    expect(arrived.DescribeExecution).toBe(3)
+  })
+})
+
+it('without credentials a start is refused, since nothing can be sent', async () => {
+  const clients = createStepFunctionsClients({
+    region: 'us-east-1',
+    endpoint: 'http://127.0.0.1:9',
+    credentials: async () => {
+      throw Object.assign(new Error('none'), { name: 'CredentialsProviderError' })
+    },
+  })
+  const result = await stepFunctions({ clients }).start({ id: MACHINE }, 'rb-1', {}, context)
+  expect(result).toMatchObject({ kind: 'refused', error: { code: 'unauthenticated' } })
+  clients.close()
+})
