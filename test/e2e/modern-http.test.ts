@@ -90,13 +90,30 @@ test('task: a run is followed to its result, and was started once', async () => 
   expect(engine.calls().starts.map(({ outcome }) => outcome)).toEqual(['started'])
 })
 
+test('without tasks: the call is held, and its result is that of the run', async () => {
+  const { client } = await connected()
+  const result = await client.callTool({ name: 'compute', arguments: { seconds: 1, label: 'held' } })
+  expect(result.content).toMatchObject([{ type: 'text', text: 'held took 1 s' }, {}])
+})
+
+test('without tasks: a tool that needs them is refused before anything starts', async () => {
+  const { client } = await connected()
+  await expect(client.callTool({ name: 'fail', arguments: {} })).rejects.toMatchObject({ code: -32021 })
+  expect(engine.calls().starts).toEqual([])
+})
+
 test('gate: the question reaches the person, the answer the engine', async () => {
-  const person: Person = () => ({ action: 'accept', content: { confirm: true } })
-  const made = await connected(person)
+  const tokens: string[] = []
+  const made = await connected(() => {
+    tokens.push(...engine.openTasks().map(({ token }) => token))
+    return { action: 'accept', content: { confirm: true } }
+  })
   const { outcome, states } = await call(made, 'delete_file', { filename: 'a.txt' })
   expect(made.asked).toEqual(['Delete the file?'])
   expect(states).toContain('input_required')
   expect(first(outcome)).toBe('Deleted a.txt')
+  expect(tokens).toHaveLength(1)
+  for (const token of tokens) expect(server.log() + JSON.stringify(outcome)).not.toContain(token)
 })
 
 test('gate: a refusal fails the run, as the state machine says', async () => {
@@ -119,7 +136,7 @@ test('confirm: nothing starts before the person agreed, then one run does', asyn
   const startsWhenAsked: number[] = []
   const made = await connected(() => {
     startsWhenAsked.push(engine.calls().starts.length)
-    return { action: 'accept', content: {} }
+    return { action: 'accept', content: { confirm: true } }
   })
   const { kind, outcome } = await call(made, 'welcome', { name: 'Linus' })
   expect(made.asked).toEqual(['Welcome Linus?'])
@@ -164,17 +181,20 @@ test('engine error: an outage changes nothing but the message', async () => {
   const execution = await session.callTool<ToolResult>('compute', { seconds: 2, label: 'outage' })
   if (execution.kind !== 'task') throw new Error('expected a task')
   engine.faults.always('DescribeExecution', { kind: 'status', status: 503 })
-  const seen: (string | undefined)[] = []
+  const seen: string[] = []
   const { outcome } = await execution.settle({
     onEvent: (event) => {
       if (event.type !== 'task') return
-      expect(event.task.status).toBe('working')
-      seen.push(event.task.statusMessage)
-      if (/not readable/.test(event.task.statusMessage ?? '')) engine.faults.clear()
+      const { status, statusMessage = '' } = event.task
+      seen.push(`${status}: ${statusMessage}`)
+      if (/not readable since/i.test(statusMessage)) engine.faults.clear()
     },
   })
-  expect(seen.join('\n')).toMatch(/not readable/)
+  const during = seen.findIndex((line) => /not readable since/i.test(line))
+  expect(seen[during]).toMatch(/^working: /)
+  expect(seen.slice(0, during).every((line) => line.startsWith('working: '))).toBe(true)
   expect(outcome).toMatchObject({ status: 'completed' })
+  expect(first(outcome)).toBe('outage took 2 s')
 })
 
 test('cancel: the engine stops the run, then the task is cancelled', async () => {
