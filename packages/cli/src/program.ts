@@ -1,22 +1,26 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { call } from './commands/call.js'
-import { check } from './commands/check.js'
-import { demo } from './commands/demo.js'
 import { EXIT } from './commands/exit.js'
 import type { Io } from './commands/io.js'
-import { serve } from './commands/serve.js'
-import { answerTask, cancelTask, getTask } from './commands/tasks.js'
 import { untilSignal } from './commands/until-signal.js'
 import { version } from './version.js'
 
 const CONFIG = ['-c, --config <file>', 'the configuration', 'runbridge.yaml'] as const
 const URL_OPTION = ['-u, --url <url>', 'where the server is', 'http://127.0.0.1:8080/mcp'] as const
 
+/** Each command loads what it needs: a server has no use for the demo's engine, nor a client for AWS. */
+const load = {
+  serve: () => import('./commands/serve.js'),
+  check: () => import('./commands/check.js'),
+  demo: () => import('./commands/demo.js'),
+  call: () => import('./commands/call.js'),
+  tasks: () => import('./commands/tasks.js'),
+}
+
 /** Runs the command line and gives its exit status. */
 export async function program(argv: readonly string[], io: Io): Promise<number> {
   let status: number = EXIT.ok
-  const run = async (command: Promise<number>) => {
-    status = await command
+  const run = async <M>(module: Promise<M>, command: (module: M) => Promise<number>) => {
+    status = await command(await module)
   }
   const root = new Command('runbridge')
     .description('Serves the workflows that you already run as MCP tools, each call as a task.')
@@ -30,24 +34,28 @@ export async function program(argv: readonly string[], io: Io): Promise<number> 
     .option(...CONFIG)
     .option('-p, --port <port>', "instead of the configuration's; 0 lets the system choose", readPort)
     .action((options: { config: string; port?: number }) =>
-      run(serve({ ...options, signal: untilSignal() }, io)),
+      run(load.serve(), ({ serve }) => serve({ ...options, signal: untilSignal() }, io)),
     )
   root
     .command('check')
     .description('check a configuration, every workflow that it names and the permissions to run it')
     .option(...CONFIG)
-    .action((options: { config: string }) => run(check({ ...options, signal: untilSignal() }, io)))
+    .action((options: { config: string }) =>
+      run(load.check(), ({ check }) => check({ ...options, signal: untilSignal() }, io)),
+    )
   root
     .command('demo')
     .description('watch three state machines run as tasks, on an engine inside this process')
-    .action(() => run(demo({ signal: untilSignal() }, io)))
+    .action(() => run(load.demo(), ({ demo }) => demo({ signal: untilSignal() }, io)))
   root
     .command('call <tool>')
     .description('call a tool of a running server and follow it to its result')
     .option('-a, --args <json>', 'the arguments', '{}')
     .option(...URL_OPTION)
     .action((tool: string, options: { args: string; url: string }) =>
-      run(call(tool, { ...options, interactive: process.stdin.isTTY === true }, io)),
+      run(load.call(), ({ call }) =>
+        call(tool, { ...options, interactive: process.stdin.isTTY === true }, io),
+      ),
     )
 
   const tasks = root.command('tasks').description('look at a task of a running server, answer it, cancel it')
@@ -55,7 +63,9 @@ export async function program(argv: readonly string[], io: Io): Promise<number> 
     .command('get <id>')
     .description('state, open questions and result')
     .option(...URL_OPTION)
-    .action((id: string, { url }: { url: string }) => run(getTask(url, id, io)))
+    .action((id: string, { url }: { url: string }) =>
+      run(load.tasks(), ({ getTask }) => getTask(url, id, io)),
+    )
   tasks
     .command('answer <id>')
     .description('answer an open question')
@@ -65,13 +75,15 @@ export async function program(argv: readonly string[], io: Io): Promise<number> 
     .option(...URL_OPTION)
     .action(
       (id: string, { url, ...answer }: { url: string; accept?: string; decline?: boolean; key?: string }) =>
-        run(answerTask(url, id, answer, io)),
+        run(load.tasks(), ({ answerTask }) => answerTask(url, id, answer, io)),
     )
   tasks
     .command('cancel <id>')
     .description('ask the engine to stop the run')
     .option(...URL_OPTION)
-    .action((id: string, { url }: { url: string }) => run(cancelTask(url, id, io)))
+    .action((id: string, { url }: { url: string }) =>
+      run(load.tasks(), ({ cancelTask }) => cancelTask(url, id, io)),
+    )
 
   try {
     await root.parseAsync(argv)

@@ -27,7 +27,11 @@ export async function demo(options: { readonly signal: AbortSignal }, io: Io): P
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LIMIT_MS)])
   const cleanups: (() => Promise<void>)[] = []
   try {
-    const played = play(cleanups, signal, io)
+    const untilStopped: Io = {
+      out: (text) => signal.aborted || io.out(text),
+      err: (text) => signal.aborted || io.err(text),
+    }
+    const played = play(cleanups, signal, untilStopped)
     return await Promise.race([played, rejection(signal)])
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup()
@@ -58,6 +62,7 @@ async function play(cleanups: (() => Promise<void>)[], signal: AbortSignal, io: 
 
   const problems: string[] = []
   for (const [index, scene] of SCENES.entries()) {
+    signal.throwIfAborted()
     const problem = await theatre.play(scene, index + 1)
     if (problem !== undefined) problems.push(problem)
   }

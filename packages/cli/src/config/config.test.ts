@@ -109,29 +109,36 @@ describe('a wrong file says where, which rule and what to write instead', () => 
     ['no tools', 'tools: []\n', ['1:8 tools: name at least one tool']],
     [
       'a name that the protocol has no letters for',
-      'tools: [{ name: "deploy it", stepFunctions: { stateMachineArn: x } }]',
+      `tools: [{ name: "deploy it", stepFunctions: { stateMachineArn: "${ARN}" } }]`,
       ['1:17 tools[0].name: use 1 to 128 of the characters A-Z a-z 0-9 _ - .'],
     ],
     [
       'a name that is taken',
-      `${tool('')}  - { name: deploy, stepFunctions: { stateMachineArn: x } }\n`,
+      `${tool('')}  - { name: deploy, stepFunctions: { stateMachineArn: ${ARN} } }\n`,
       ['5:13 tools[1].name: is the name of tools[0] too; choose another'],
     ],
     [
       'gates that nobody may answer',
-      `tools:\n  - name: deploy\n    stepFunctions:\n      stateMachineArn: x\n      gates: { Approve: { prompt: OK? } }\n`,
+      `tools:\n  - name: deploy\n    stepFunctions:\n      stateMachineArn: ${ARN}\n      gates: { Approve: { prompt: OK? } }\n`,
       [
         '5:7 tools[0].stepFunctions.gates: has no effect: write `humanInput: elicitation` (a person answers) or `model`, or remove it',
       ],
     ],
     [
+      'what is no state machine',
+      'tools: [{ name: a, stepFunctions: { stateMachineArn: PlaceOrder } }]',
+      [
+        '1:54 tools[0].stepFunctions.stateMachineArn: is not the ARN of a state machine; write arn:aws:states:REGION:ACCOUNT:stateMachine:NAME, with :VERSION or :ALIAS behind it if you want one.',
+      ],
+    ],
+    [
       'a gate with a key that is none',
-      `tools:\n  - name: deploy\n    humanInput: model\n    stepFunctions:\n      stateMachineArn: x\n      gates: { Approve: { promt: OK? }, Token: false }\n`,
+      `tools:\n  - name: deploy\n    humanInput: model\n    stepFunctions:\n      stateMachineArn: ${ARN}\n      gates: { Approve: { promt: OK? }, Token: false }\n`,
       ['6:27 tools[0].stepFunctions.gates.Approve.promt: unknown key; did you mean `prompt`?'],
     ],
     [
       'a form with nested fields',
-      `tools:\n  - name: deploy\n    humanInput: model\n    stepFunctions:\n      stateMachineArn: x\n      gates: { Approve: { schema: { type: object, properties: { a: { type: object } } } } }\n`,
+      `tools:\n  - name: deploy\n    humanInput: model\n    stepFunctions:\n      stateMachineArn: ${ARN}\n      gates: { Approve: { schema: { type: object, properties: { a: { type: object } } } } }\n`,
       [
         '6:68 tools[0].stepFunctions.gates.Approve.schema.properties.a: must be a string, number, integer or boolean: forms have no nested fields',
       ],
@@ -166,12 +173,12 @@ describe('a wrong file says where, which rule and what to write instead', () => 
     ],
     [
       'several at once, one tool hiding nothing of the next',
-      `server: { port: 99999999 }\ntools:\n  - { name: 1 }\n  - { name: b, stepFunctions: { stateMachineArn: x }, input: { type: array } }\n`,
+      `server: { port: 99999999 }\ntools:\n  - { name: 1 }\n  - { name: b, stepFunctions: { stateMachineArn: ${ARN} }, input: { type: array } }\n`,
       [
         '1:17 server.port: too big: expected number to be <=65535',
         '3:5 tools[0].stepFunctions: is missing: the state machine that a call starts',
         '3:13 tools[0].name: is a number; put quotes around it',
-        '4:62 tools[1].input: must describe an object: write `type: object` at its top',
+        '4:118 tools[1].input: must describe an object: write `type: object` at its top',
       ],
     ],
   ]

@@ -1,12 +1,13 @@
 import type { JsonObject, JsonSchema } from '@runbridge/core'
-import { isJsonObject } from '@runbridge/core'
+import { isJsonObject, toRunbridgeError } from '@runbridge/core'
+import { parseStateMachineArn } from '@runbridge/step-functions'
 import type { Problem } from './problems.js'
 import type { ToolConfig } from './schema.js'
 import { closest } from './suggest.js'
 
 /** What must hold between the keys of one tool, and says what to write instead. Paths start at the tool. */
 export function toolProblems(tool: ToolConfig): Problem[] {
-  return [...gateProblems(tool), ...inputProblems(tool), ...questionProblems(tool)]
+  return [...workflowProblems(tool), ...gateProblems(tool), ...inputProblems(tool), ...questionProblems(tool)]
 }
 
 /** A name that was taken by an earlier entry. `names` by position; undefined where there is none. */
@@ -16,6 +17,17 @@ export function duplicateNames(names: readonly unknown[]): Problem[] {
     if (typeof name !== 'string' || first === index) return []
     return [{ path: ['tools', index, 'name'], message: `is the name of tools[${first}] too; choose another` }]
   })
+}
+
+function workflowProblems({ stepFunctions }: ToolConfig): Problem[] {
+  try {
+    parseStateMachineArn(stepFunctions.stateMachineArn)
+    return []
+  } catch (thrown) {
+    // The value may come from the environment, and no value is shown.
+    const message = toRunbridgeError(thrown).message.replace(`${stepFunctions.stateMachineArn} `, '')
+    return [{ path: ['stepFunctions', 'stateMachineArn'], message }]
+  }
 }
 
 function gateProblems(tool: ToolConfig): Problem[] {

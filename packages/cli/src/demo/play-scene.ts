@@ -12,13 +12,17 @@ export interface Theatre {
 
 /** Connects the official client, with a person who answers as the scene says. */
 export async function openTheatre(url: string, io: Io): Promise<Theatre> {
-  let present: { readonly scene: Scene; asked: number } | undefined
+  let present: Playing | undefined
   const line = (label: string, text: string) => io.out(`   ${label.padEnd(9)}${text}`)
+  const state = (status: string, text: string) => {
+    const seconds = (performance.now() - (present?.started ?? 0)) / 1000
+    line(`${seconds.toFixed(1)} s`, `${status.padEnd(15)} ${text}`)
+  }
 
   async function onQuestion({ message }: ElicitationQuestion): Promise<ApplicationElicitResult> {
     const answer = present?.scene.answer ?? { action: 'decline' }
     if (present) present.asked += 1
-    line('question', message)
+    state('input_required', message)
     line(
       'answer',
       [answer.action, answer.content && JSON.stringify(answer.content)].filter(Boolean).join(' '),
@@ -30,22 +34,25 @@ export async function openTheatre(url: string, io: Io): Promise<Theatre> {
   return {
     close,
     async play(scene, number) {
-      const playing = { scene, asked: 0 }
+      const playing: Playing = { scene, started: performance.now(), asked: 0 }
       present = playing
-      const started = performance.now()
       io.out(`\n${number}. ${scene.title}`)
       line('call', `${scene.tool} ${JSON.stringify(scene.args)}`)
       const end = await runTool(session, scene.tool, scene.args, {
         onTask: (taskId) => line('task', taskId),
+        // The client tells of `input_required` only after the answer; the question itself came before it.
         onChange: ({ status, statusMessage }) => {
-          const seconds = ((performance.now() - started) / 1000).toFixed(1)
-          line(`${seconds} s`, `${status.padEnd(15)} ${statusMessage ?? ''}`)
+          if (status !== 'input_required') state(status, statusMessage ?? '')
         },
       })
-      for (const [index, text] of end.texts.entries()) {
-        line(index === 0 ? (end.isError ? 'failure' : 'result') : '', text)
-      }
+      line(end.isError ? 'failure' : 'result', end.texts[0] ?? '')
       return sceneProblem(scene, end, playing.asked)
     },
   }
+}
+
+interface Playing {
+  readonly scene: Scene
+  readonly started: number
+  asked: number
 }

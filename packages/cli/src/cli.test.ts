@@ -1,0 +1,240 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type StepFunctionsEmulator, startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { connect } from './client/connect.js'
+import { runTool } from './client/run-tool.js'
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+const buildScript = fileURLToPath(new URL('../../../test/bin/build.mjs', import.meta.url))
+
+const definitions = {
+  Echo: { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } },
+  Approve: {
+    StartAt: 'Ask',
+    States: {
+      Ask: {
+        Type: 'Task',
+        Resource: 'arn:aws:states:::sqs:sendMessage.waitForTaskToken',
+        Parameters: { MessageBody: { 'token.$': '$$.Task.Token' } },
+        End: true,
+      },
+    },
+  },
+}
+
+let engine: StepFunctionsEmulator
+let folder: string
+let config: string
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, [buildScript, '--js'])
+  engine = await startStepFunctionsEmulator({ stateMachines: definitions })
+}, 60_000)
+afterAll(() => engine.close())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runbridge-cli-'))
+  config = join(folder, 'runbridge.yaml')
+  await writeFile(config, yaml())
+})
+afterEach(async () => {
+  engine.faults.clear()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const yaml = (more = '') => `
+server: { port: 0 }
+engines: { stepFunctions: { endpoint: "${engine.url}" } }
+tools:
+  - name: echo
+    description: Gives back what it got.
+    stepFunctions: { stateMachineArn: "${engine.stateMachineArn('Echo')}" }
+  - name: approve
+    description: Waits for a person.
+    stepFunctions:
+      stateMachineArn: "${engine.stateMachineArn('Approve')}"
+      gates: { Ask: { prompt: May it? } }
+    humanInput: elicitation
+${more}`
+
+interface Started {
+  /** The first text on standard output that matches. */
+  said(pattern: RegExp): Promise<string>
+  kill(signal: NodeJS.Signals): void
+  readonly ended: Promise<{ status: number | null; out: string; err: string }>
+}
+
+function runbridge(...args: string[]): Started {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+  })
+  const status = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const ended = Promise.all([status, text(child.stdout), text(child.stderr)]).then(([code, out, err]) => ({
+    status: code,
+    out,
+    err,
+  }))
+  let printed = ''
+  return {
+    ended,
+    kill: (signal) => void child.kill(signal),
+    said: (pattern) =>
+      Promise.race([
+        new Promise<string>((resolve) => {
+          child.stdout.on('data', (chunk) => {
+            printed += chunk
+            const found = pattern.exec(printed)
+            if (found) resolve(found[0])
+          })
+        }),
+        ended.then(({ out, err }) => Promise.reject(new Error(`It ended before ${pattern}: ${out}${err}`))),
+      ]),
+  }
+}
+
+const URL_PATTERN = /http:\/\/127\.0\.0\.1:\d+\/mcp/
+
+describe('runbridge serve', () => {
+  it('answers the official client, and drains at SIGTERM with status 0', async () => {
+    const server = runbridge('serve')
+    const url = await server.said(URL_PATTERN)
+    expect((await fetch(new URL('/readyz', url))).status).toBe(200)
+    const connection = await connect(url)
+    const end = await runTool(connection.session, 'echo', { word: 'hello' })
+    await connection.close()
+    expect(end).toMatchObject({ status: 'completed', isError: false, structured: { word: 'hello' } })
+    expect(end.taskId).toBeDefined()
+    server.kill('SIGTERM')
+    const { status, out, err } = await server.ended
+    expect({ status, out }).toEqual({ status: 0, out: `runbridge serves echo, approve at ${url}\n` })
+    expect(
+      err
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    ).toContain('ended')
+  })
+
+  it('takes the port of the command line', async () => {
+    await writeFile(config, yaml().replace('port: 0', 'port: 1'))
+    const server = runbridge('serve', '--port', '0')
+    await server.said(URL_PATTERN)
+    server.kill('SIGINT')
+    expect((await server.ended).status).toBe(0)
+  })
+
+  it('ends with status 2 for a wrong file', async () => {
+    await writeFile(config, yaml('    taskSuport: required\n'))
+    expect(await runbridge('serve').ended).toEqual({
+      status: 2,
+      out: '',
+      err: 'runbridge: runbridge.yaml has one problem:\n  runbridge.yaml:14:5  tools[1].taskSuport: unknown key; did you mean `taskSupport`?\n',
+    })
+  })
+
+  it('ends with status 1 when the engine does not let it look', async () => {
+    engine.faults.always('DescribeStateMachine', { kind: 'denied' })
+    const { status, err } = await runbridge('serve').ended
+    expect(status).toBe(1)
+    expect(err).toMatch(/Tool echo: AWS does not allow states:DescribeStateMachine/)
+    expect(err).toMatch(/Tool approve: AWS does not allow/)
+  })
+})
+
+describe('runbridge check', () => {
+  it('is content when nothing is missing', async () => {
+    const { status, out } = await runbridge('check').ended
+    expect(out).toContain('ok       Standard: tasks optional, asks a person by elicitation')
+    expect(out).toContain('All tools can be served.')
+    expect(out).not.toContain('MISSING')
+    expect(status).toBe(0)
+    expect(engine.executions().filter(({ status }) => status === 'RUNNING')).toEqual([])
+  })
+
+  it.each([
+    ['StopExecution', 2],
+    ['GetExecutionHistory', 2],
+    ['DescribeExecution', 2],
+  ] as const)('names states:%s when it is denied, with status 1', async (operation, tools) => {
+    engine.faults.always(operation, { kind: 'denied' })
+    const { status, out } = await runbridge('check').ended
+    expect(out.match(new RegExp(`MISSING  states:${operation} on arn:`, 'g'))).toHaveLength(tools)
+    expect(out).toContain('2 of 2 tools need something.')
+    expect(status).toBe(1)
+  })
+
+  it('says what else is missing when the workflow itself is denied', async () => {
+    engine.faults.always('DescribeStateMachine', { kind: 'denied' })
+    const { status, out } = await runbridge('check').ended
+    expect(out).toContain('MISSING  states:DescribeStateMachine on')
+    expect(out).toContain('allowed  states:StopExecution')
+    expect(status).toBe(1)
+  })
+
+  it('ends with status 2 for what the engine can not do', async () => {
+    await writeFile(
+      config,
+      yaml('    taskSupport: forbidden\n')
+        .replace('humanInput: elicitation', '')
+        .replace(/\n.*gates.*/, ''),
+    )
+    const { status, out } = await runbridge('check').ended
+    expect(out).toContain('problem  `taskSupport: forbidden` is only for workflows')
+    expect(out).toContain('1 of 2 tools need something.')
+    expect(status).toBe(2)
+  })
+
+  it('ends with status 2 when there is no file', async () => {
+    const { status, err } = await runbridge('check', '--config', 'none.yaml').ended
+    expect({ status, err }).toEqual({
+      status: 2,
+      err: 'runbridge: none.yaml: there is no such file; name one with --config\n',
+    })
+  })
+})
+
+describe('runbridge call and tasks', () => {
+  it('call, look, answer and cancel from a terminal', async () => {
+    const server = runbridge('serve')
+    const url = await server.said(URL_PATTERN)
+    const at = ['--url', url]
+    try {
+      const called = await runbridge('call', 'echo', '--args', '{"word":"hello"}', ...at).ended
+      expect(called.status).toBe(0)
+      expect(called.out).toMatch(/^\{"word":"hello"\}\n/)
+      expect(called.err).toMatch(/^task tsk_/)
+
+      const connection = await connect(url, { onQuestion: async () => ({ action: 'cancel' }) })
+      const execution = await connection.session.callTool('approve', {})
+      const id = execution.handle?.taskId ?? ''
+      await execution.detach()
+      const asked = async () => (await runbridge('tasks', 'get', id, ...at).ended).out
+      await expect.poll(asked, { timeout: 15_000 }).toContain('May it?')
+      const answered = await runbridge('tasks', 'answer', id, '--accept', '{}', ...at).ended
+      expect(answered.status).toBe(0)
+      await expect.poll(asked, { timeout: 15_000 }).toMatch(/^completed/)
+
+      const second = await connection.session.callTool('approve', {})
+      const other = second.handle?.taskId ?? ''
+      await second.detach()
+      expect((await runbridge('tasks', 'cancel', other, ...at).ended).status).toBe(0)
+      const seen = async () => await runbridge('tasks', 'get', other, ...at).ended
+      await expect.poll(async () => (await seen()).out, { timeout: 15_000 }).toMatch(/^cancelled/)
+      expect((await seen()).status).toBe(1)
+      await connection.close()
+
+      const unknown = await runbridge('tasks', 'get', 'tsk_nobody', ...at).ended
+      expect(unknown).toMatchObject({ status: 1, err: expect.stringContaining('Task not found') })
+    } finally {
+      server.kill('SIGTERM')
+    }
+    expect((await server.ended).status).toBe(0)
+  }, 60_000)
+})

@@ -1,0 +1,141 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StepFunctionsEmulator } from '@runbridge/emulators/step-functions'
+import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Composition, compose } from './compose.js'
+import { parseConfig, problemList } from './config/config.js'
+
+const pass = { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } }
+
+let engine: StepFunctionsEmulator
+let folder: string
+const opened: Composition[] = []
+beforeAll(async () => {
+  engine = await startStepFunctionsEmulator({
+    stateMachines: { Standard: pass, Express: { definition: pass, type: 'EXPRESS' } },
+  })
+})
+afterAll(() => engine.close())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runbridge-compose-'))
+})
+afterEach(async () => {
+  engine.faults.clear()
+  for (const composition of opened.splice(0)) await composition.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const tool = (name: string, machine: string, more = '') =>
+  `  - { name: ${name}, description: It passes., stepFunctions: { stateMachineArn: "${engine.stateMachineArn(machine)}" }${more} }`
+
+async function composed(tools: string[], head = 'store: { memory: {} }'): Promise<Composition> {
+  const text = [head, `engines: { stepFunctions: { endpoint: "${engine.url}" } }`, 'tools:', ...tools].join(
+    '\n',
+  )
+  const result = parseConfig(text, {})
+  if (!result.ok) throw new Error(problemList('test.yaml', result.problems))
+  const composition = await compose(result.config, {
+    signal: AbortSignal.timeout(10_000),
+    awsCredentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  })
+  opened.push(composition)
+  return composition
+}
+
+/** One request of 2026-07-28 as a client without the tasks extension sends it, straight to the handler. */
+async function request({ server }: Composition, method: string, params: { name?: string }): Promise<object> {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '0' },
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+  }
+  const response = await server.handler(
+    new Request('http://127.0.0.1/mcp', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        ...(params.name !== undefined && { 'mcp-name': params.name }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }),
+    }),
+  )
+  const text = await response.text()
+  return JSON.parse(text.match(/^data: (.*)$/m)?.[1] ?? text)
+}
+
+describe('the tools', () => {
+  it('take what they leave out from the workflow and the defaults', async () => {
+    const { tools } = await composed([tool('run', 'Standard'), tool('ask', 'Express')])
+    expect(tools).toMatchObject([
+      {
+        name: 'run',
+        taskSupport: 'optional',
+        humanInput: 'off',
+        holdMs: 45_000,
+        inputSchema: { type: 'object' },
+      },
+      { name: 'ask', taskSupport: 'forbidden' },
+    ])
+  })
+
+  it('are refused together, each with its reason, when the engine says that they can not be', async () => {
+    const tools = [
+      tool('gone', 'Nowhere'),
+      tool('sync', 'Standard', ', taskSupport: forbidden'),
+      tool('asking', 'Express', ', humanInput: model'),
+    ]
+    const refused = composed(tools)
+    await expect(refused).rejects.toThrow(/Tool gone: AWS does not show .*:Nowhere/)
+    await expect(refused).rejects.toThrow(
+      /Tool sync: `taskSupport: forbidden` is only for .*; write `optional`/,
+    )
+    await expect(refused).rejects.toThrow(/Tool asking: `humanInput: model` needs a workflow that can wait/)
+  })
+})
+
+describe('the store', () => {
+  it('is a file in a folder that is made for it and that only its owner reads', async () => {
+    const path = join(folder, 'state/deeper/tasks.sqlite')
+    await composed([tool('run', 'Standard')], `store: { sqlite: { path: "${path}" } }`)
+    expect((await stat(path)).isFile()).toBe(true)
+    expect((await stat(join(folder, 'state'))).mode & 0o077).toBe(0)
+  })
+})
+
+describe('the key that seals questions', () => {
+  const confirmed = () => [tool('run', 'Standard', ', confirm: { message: Sure? }')]
+
+  async function answerElsewhere(heads: [string, string]): Promise<object> {
+    const [asks, answers] = [await composed(confirmed(), heads[0]), await composed(confirmed(), heads[1])]
+    const asked = (await request(asks, 'tools/call', { name: 'run', arguments: {} } as object)) as {
+      result: { resultType: string; requestState: string }
+    }
+    expect(asked.result.resultType).toBe('input_required')
+    return request(answers, 'tools/call', {
+      name: 'run',
+      arguments: {},
+      requestState: asked.result.requestState,
+      inputResponses: { confirm: { action: 'accept', content: { confirm: true } } },
+    } as object)
+  }
+
+  it('is shared by all processes on one SQLite file', async () => {
+    const head = `store: { sqlite: { path: "${join(folder, 'tasks.sqlite')}" } }`
+    expect(await answerElsewhere([head, head])).toHaveProperty('result.content')
+  })
+
+  it('is shared by servers with the same secret', async () => {
+    const head = `store: { memory: {} }\nserver: { secret: "${'s'.repeat(32)}" }`
+    expect(await answerElsewhere([head, head])).toHaveProperty('result.content')
+  })
+
+  it('is not shared otherwise', async () => {
+    const head = 'store: { memory: {} }'
+    expect(await answerElsewhere([head, head])).toHaveProperty('error.code', -32602)
+  })
+})
