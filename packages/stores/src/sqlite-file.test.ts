@@ -80,6 +80,20 @@ describe('the file', () => {
     await restored.close()
   })
 
+  it('can be copied while it is in use', async () => {
+    const store = open()
+    await store.create(taskRecord())
+    const secret = await store.secret('key')
+    const copy = join(folder, 'copy.db')
+    raw((db) => db.exec(`vacuum into '${copy}'`))
+    await store.update(taskRecord({ note: 'later' }))
+    const restored = sqlite({ path: copy })
+    expect(await restored.get(taskRecord())).toEqual(taskRecord())
+    expect(await restored.secret('key')).toEqual(secret)
+    await restored.close()
+    await store.close()
+  })
+
   it('has a write-ahead log that is flushed at every commit', () => {
     const db = openDatabase(path, 0)
     expect(db.pragma('journal_mode')).toMatchObject([{ journal_mode: 'wal' }])

@@ -1,7 +1,7 @@
 import { isTerminal, type TaskRecord } from '@runbridge/core'
 
 /** Before every time that a clock can show. */
-export const AT_ONCE = Number.MIN_SAFE_INTEGER
+const AT_ONCE = Number.MIN_SAFE_INTEGER
 
 /** The moment after which the record needs somebody (see SweepResult), or undefined for one that does not. */
 export function dueAfter(record: TaskRecord): number | undefined {
