@@ -297,6 +297,19 @@ describe('a gate that opens during the hold', () => {
     expect(w.backend.executions).toHaveLength(1)
   })
 
+  it.each([accept({ approve: 'maybe' }), { action: 'accept', content: { nested: {} } }])(
+    'an answer that does not fit is not delivered, and the caller learns the task id: %j',
+    async (response) => {
+      await open(DEPLOY)
+      const { run, asked: question } = await asked()
+      const { requestState } = question
+      const answer = await call('deploy', {}, { requestState, inputResponses: { 'a.1': response } }, PLAIN)
+      expect(answer.result.isError).toBe(true)
+      expect(text(answer)).toMatch(/a\.1[\s\S]*Task tsk_[\w-]+: [\s\S]*task_status/)
+      expect(run.answers.size).toBe(0)
+    },
+  )
+
   it('dismissed: the call is answered with the task id, and nobody is asked in a loop', async () => {
     await open(DEPLOY)
     const { run, asked: question } = await asked()

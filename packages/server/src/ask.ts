@@ -51,7 +51,7 @@ export async function askBefore(
   if (refusal) return { kind: 'refuse', result: refusal }
   const filled = { ...state?.filled, ...answered(tool, answers) }
   const input = { ...filled, ...args }
-  const missing = Object.entries(tool.askFor ?? {}).filter(([name]) => input[name] === undefined)
+  const missing = Object.entries(tool.askFor ?? {}).filter(([name]) => !Object.hasOwn(input, name))
   if (missing.length > 0 && caller.elicitation) {
     const questions = missing.map(([name, ask]) => {
       const schema = elicitableSchema(argumentSchema(tool, name)) ?? { type: 'string' }

@@ -1,9 +1,11 @@
 import {
+  type AnswerReport,
   digest,
   type ErrorCode,
   errorResult,
   type JsonObject,
   RunbridgeError,
+  type Task,
   type ToolResult,
   toolResult,
 } from '@runbridge/core'
@@ -19,6 +21,7 @@ import { type Caller, canBeAsked } from './caller.js'
 import { lacks } from './capability.js'
 import { follow, plainOptions } from './follow.js'
 import { FOLLOW_UPS } from './follow-up.js'
+import { handleText } from './handle-text.js'
 import type { CallState } from './request-state.js'
 import type { Tool } from './tool.js'
 
@@ -115,20 +118,28 @@ async function start(
 /** The retry of a call whose run asked a question: delivers the answers, then goes on waiting. */
 async function attach(app: App, call: ToolCall, taskId: string): Promise<CallAnswer> {
   const { caller, round, args, name } = call
-  const key = { owner: caller.owner, taskId }
-  const present = await app.service.get(key)
+  const present = await app.service.get({ owner: caller.owner, taskId })
   const tool = app.tools.get(present.record.tool)?.tool
-  const { responses, malformed } = parseInputResponses(round.inputResponses ?? {})
-  const broken = malformed.find((each) => present.questions.some((question) => question.key === each))
-  if (broken !== undefined) {
-    throw new RunbridgeError('invalid_input', `inputResponses.${broken} is no elicitation result.`)
+  try {
+    const { task, outcomes } = await deliver(app, present, tool, call)
+    const dismissed = Object.values(outcomes).includes('dismissed')
+    const called = { name, args }
+    const waitMs = dismissed ? 0 : (tool?.holdMs ?? 0)
+    return await follow(app, { task, tool, caller, round, called, waitMs, mayAsk: !dismissed })
+  } catch (thrown) {
+    if (!(thrown instanceof RunbridgeError)) throw thrown
+    // This caller has not been told the task's id yet, and the run goes on.
+    return errorResult(`${thrown.message}\n${handleText(present, tool, caller)}`)
   }
-  const counted = canBeAsked(tool, caller) ? responses : {}
-  const { task, outcomes } = await app.service.answer(key, counted)
-  const dismissed = Object.values(outcomes).includes('dismissed')
-  const called = { name, args }
-  const waitMs = dismissed ? 0 : (tool?.holdMs ?? 0)
-  return follow(app, { task, tool, caller, round, called, waitMs, mayAsk: !dismissed })
+}
+
+async function deliver(app: App, task: Task, tool: Tool | undefined, call: ToolCall): Promise<AnswerReport> {
+  const { responses, malformed } = parseInputResponses(call.round.inputResponses ?? {})
+  const broken = task.questions.find(({ key }) => malformed.includes(key))
+  if (broken) {
+    throw new RunbridgeError('invalid_input', `inputResponses.${broken.key} is no elicitation result.`)
+  }
+  return app.service.answer(task.record, canBeAsked(tool, call.caller) ? responses : {})
 }
 
 async function callNow(app: App, tool: Tool, input: JsonObject, caller: Caller): Promise<ToolResult> {

@@ -114,8 +114,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
 
   async function close(): Promise<void> {
     closing.abort()
-    await sweeping
-    const drained = app.gate.idle().then(() => service.drain())
+    const drained = Promise.all([sweeping, app.gate.idle().then(() => service.drain())])
     // A timer that is left running would keep the process alive for all of drainMs.
     const ended = new AbortController()
     await Promise.race([drained, clock.sleep(limits.drainMs, ended.signal)])
