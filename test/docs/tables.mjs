@@ -1,9 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ts from 'typescript'
 import { MAY_IMPORT, STANDS_ON } from '../architecture/directions.mjs'
 import { root } from '../bin/command.mjs'
 import { GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from '../bin/scenarios.mjs'
+import { musts } from './musts.mjs'
+
+/** What a policy names as Resource, in words. */
+const PERMITTED_ON = { stateMachine: 'the state machine', executions: 'its executions', everything: '`*`' }
 
 /**
  * Every table that pages can show, by name, from the built packages and from what enforces them.
@@ -12,10 +15,7 @@ import { GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from '../b
 export async function tables() {
   const core = await import('@runbridge/core')
   const extTasks = await import('@runbridge/core/wire/ext-tasks')
-  const stepFunctions = {
-    states: await dist('step-functions', 'states'),
-    errors: await dist('step-functions', 'errors'),
-  }
+  const stepFunctions = await import('@runbridge/step-functions')
   return {
     packages: () =>
       table(
@@ -58,20 +58,19 @@ export async function tables() {
     'step-functions-states': () =>
       table(
         ['Step Functions says', 'state', 'message', 'result'],
-        stepFunctions.states.STATE_TABLE.map((/** @type {Record<string, string>} */ row) => [
-          row.native,
-          row.state,
-          row.message,
-          row.result,
-        ]),
+        stepFunctions.STATE_TABLE.map((row) => [row.native, row.state, row.message, row.result]),
       ),
     'step-functions-errors': () =>
       table(
         ['error', 'Step Functions and the SDK say'],
-        grouped(stepFunctions.errors.ERROR_TABLE).map(([error, names]) => [
-          code(error),
-          names.map(code).join(', '),
-        ]),
+        grouped(stepFunctions.ERROR_TABLE).map(([error, names]) => [code(error), names.map(code).join(', ')]),
+      ),
+    'step-functions-permissions': () =>
+      table(
+        ['for', 'IAM action', 'on', 'why'],
+        Object.entries(stepFunctions.PERMISSIONS).flatMap(([feature, permissions]) =>
+          permissions.map(({ action, on, why }) => [feature, code(action), PERMITTED_ON[on], why]),
+        ),
       ),
     'conformance-scenarios': () =>
       table(
@@ -91,69 +90,19 @@ export async function tables() {
       ),
     musts: () =>
       table(
-        ['requirement, as its test is named', 'test'],
-        musts().map(({ title, file }) => [title, `[${file.split('/').at(-1)}](../${file})`]),
+        ['requirement', 'source', 'held by'],
+        musts().map(({ must, source, places }) => [
+          must,
+          source,
+          places.map(({ file }) => `[${file.split('/').at(-1)}](../${file})`).join(', '),
+        ]),
       ),
   }
 }
 
 /**
- * The titles of tests in the files that are named for requirements, in the order in which they stand.
- * @returns {{ title: string, file: string }[]}
- */
-function musts() {
-  const files = readdirSync(join(root, 'packages'), { recursive: true, encoding: 'utf8' })
-    .map((file) => `packages/${file.replaceAll('\\', '/')}`)
-    .filter(
-      (file) => /\/src\/(.*\/)?[\w-]*musts[\w-]*\.test\.ts$/.test(file) && !file.includes('/node_modules/'),
-    )
-    .sort()
-  return files.flatMap((file) => titles(file).map((title) => ({ title, file })))
-}
-
-/** @param {string} file */
-function titles(file) {
-  /** @type {string[]} */
-  const found = []
-  const source = ts.createSourceFile(
-    file,
-    readFileSync(join(root, file), 'utf8'),
-    ts.ScriptTarget.Latest,
-    true,
-  )
-  const visit = (/** @type {ts.Node} */ node) => {
-    if (ts.isCallExpression(node)) {
-      const callee = node.expression.getText()
-      const [title] = node.arguments
-      if (
-        /^(test|it)(\.(concurrent|each\b.*|for\b.*))?$/s.test(callee) &&
-        title &&
-        ts.isStringLiteralLike(title)
-      ) {
-        found.push(title.text)
-        return
-      }
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return found
-}
-
-/**
- * A module of a built package that is not part of what the package exports.
- * @param {string} pkg
- * @param {string} module
- */
-async function dist(pkg, module) {
-  const file = join(root, 'packages', pkg, 'dist', `${module}.js`)
-  if (!existsSync(file))
-    throw new Error(`packages/${pkg} builds no ${module}.js any more: mend test/docs/tables.mjs.`)
-  return import(file)
-}
-
-/**
- * The comments on the members of a list or a shape, by member: `/** … *\/ 'member',` or `/** … *\/ readonly member:`.
+ * The comments on the members of a list or a shape, by member: `/** … *\/ 'member',` or `/** … *\/ readonly member:`. Of
+ * two members with one name the first counts.
  * @param {string} file
  * @returns {Record<string, string>}
  */
@@ -161,7 +110,7 @@ function comments(file) {
   const text = readFileSync(join(root, file), 'utf8')
   const member = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:'(\w+)',|readonly (\w+)[?]?:)/g
   return Object.fromEntries(
-    [...text.matchAll(member)].map(([, comment = '', listed, shaped]) => [
+    [...text.matchAll(member)].reverse().map(([, comment = '', listed, shaped]) => [
       listed ?? shaped,
       comment
         .replace(/^\s*\*/gm, '')

@@ -8,6 +8,7 @@ export {
   type StepFunctionsClients,
   type StepFunctionsClientsOptions,
 } from './clients.js'
+export { ERROR_TABLE } from './errors.js'
 export {
   FEATURES,
   type Feature,

@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { root } from '../bin/command.mjs'
+
+/**
+ * Requirements that are easy to miss, and the tests that hold them, by title. `ext`: the Tasks extension; `core`: the
+ * protocol of 2026-07-28.
+ * @type {readonly { must: string, source: string, tests: readonly string[] }[]}
+ */
+const MUSTS = [
+  {
+    must: 'no progress or message notifications for a task after its handle was returned',
+    source: 'ext, status notifications',
+    tests: ['no progress or message notifications for a task after its handle was returned'],
+  },
+  {
+    must: 'a task notification is what tasks/get would have said at that moment',
+    source: 'ext',
+    tests: ['a task notification is what tasks/get would have said at that moment'],
+  },
+  {
+    must: 'no server requests on the modern era',
+    source: 'core, transports',
+    tests: ['no server requests on the modern era'],
+  },
+  {
+    must: 'an elicitation only to a caller that declared it (form mode); multi round-trip and gates alike',
+    source: 'core, mrtr',
+    tests: [
+      'an elicitation only to a caller that declared it (form mode); its answers count alone',
+      'a client that can not be asked gets a refusal that says how',
+    ],
+  },
+  {
+    must: 'the request state is verified before any answer in it counts',
+    source: 'core, mrtr',
+    tests: ['the request state is verified before any answer in it counts'],
+  },
+  {
+    must: 'progress strictly increases; one progress token for the call; stops at the end',
+    source: 'core, progress',
+    tests: ['progress strictly increases, under one token, and stops at the end'],
+  },
+  {
+    must: 'cache hints on lists; what depends on the caller is private',
+    source: 'core, caching',
+    tests: ['cache hints on lists; what depends on the caller is private'],
+  },
+  {
+    must: 'an unsupported `$schema` is refused; `$ref` never fetched from a network',
+    source: 'core, basic',
+    tests: ['refuses %j at configuration', 'accepts the dialect by name and references inside the document'],
+  },
+  {
+    must: 'the result nested in tasks/get carries `resultType: complete`; stored results carry none',
+    source: 'ext',
+    tests: ['the result nested in tasks/get carries resultType: complete'],
+  },
+  {
+    must: 'no related-task metadata on an extension result; no requestState on a task',
+    source: 'ext',
+    tests: ['no related-task metadata on an extension result; no requestState on a task'],
+  },
+  {
+    must: 'a tool that requires tasks, called without: -32021 on the modern era',
+    source: 'ext',
+    tests: ['a tool that requires tasks, called without: -32021 on the modern era'],
+  },
+  {
+    must: 'unknown, foreign and expired ids get the same answer',
+    source: 'ext, security considerations',
+    tests: ['unknown, foreign, expired and other forms’ ids get the same answer'],
+  },
+  {
+    must: 'a handle only for the request that declared the extension',
+    source: 'ext, capability negotiation',
+    tests: ['a handle only for the request that declared the extension'],
+  },
+]
+
+/**
+ * Each requirement with the places of its tests. Throws for one that no test holds.
+ * @returns {{ must: string, source: string, places: { file: string, line: number }[] }[]}
+ */
+export function musts() {
+  const known = testTitles()
+  return MUSTS.map(({ must, source, tests }) => ({
+    must,
+    source,
+    places: tests.map((title) => {
+      const place = known.get(title)
+      if (!place)
+        throw new Error(`No test is named "${title}" any more; mend test/docs/musts.mjs or the test.`)
+      return place
+    }),
+  }))
+}
+
+/** Where tests and groups of tests stand, by title. */
+function testTitles() {
+  /** @type {Map<string, { file: string, line: number }>} */
+  const found = new Map()
+  for (const folder of ['packages/core/src', 'packages/server/src', 'test/e2e']) {
+    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
+      if (!name.endsWith('.test.ts')) continue
+      const file = `${folder}/${name.replaceAll('\\', '/')}`
+      const source = ts.createSourceFile(
+        file,
+        readFileSync(join(root, file), 'utf8'),
+        ts.ScriptTarget.Latest,
+        true,
+      )
+      const visit = (/** @type {ts.Node} */ node) => {
+        if (ts.isCallExpression(node) && node.arguments[0] && ts.isStringLiteralLike(node.arguments[0])) {
+          const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1
+          if (/^(describe|it|test)\b/.test(node.expression.getText()))
+            found.set(node.arguments[0].text, { file, line })
+        }
+        ts.forEachChild(node, visit)
+      }
+      visit(source)
+    }
+  }
+  return found
+}
