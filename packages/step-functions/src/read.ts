@@ -148,9 +148,9 @@ async function newestProgress(reading: Reading): Promise<Snapshot['progress']> {
   return undefined
 }
 
-/** The state that was entered last on the way to the failure. */
+/** The state that was entered last on the way to the failure. Throttling passes, so then all is read again. */
 async function failingStep(reading: Reading): Promise<string | undefined> {
-  return softly(reading, async () => {
+  const read = async () => {
     const events: Event[] = []
     for await (const page of newestFirst(historyRead(reading, false, PAGE.progress))) {
       events.push(...page)
@@ -159,19 +159,21 @@ async function failingStep(reading: Reading): Promise<string | undefined> {
       if (step) return step.stateEnteredEventDetails?.name
     }
     return undefined
-  })
+  }
+  return softly(reading, read, ['throttled'])
 }
 
-/**
- * What only adds to a snapshot must not keep it back: without the permission, or while the history is down, it is
- * left out. Throttling passes, so then the whole look is made again.
- */
-async function softly<T>({ engine, run }: Reading, read: () => Promise<T>): Promise<T | undefined> {
+/** What only adds to a snapshot must not keep it back: when it can't be read it is left out. */
+async function softly<T>(
+  { engine, run }: Reading,
+  read: () => Promise<T>,
+  except: readonly RunbridgeError['code'][] = [],
+): Promise<T | undefined> {
   try {
     return await read()
   } catch (thrown) {
     const error = engineError(thrown, { action: 'states:GetExecutionHistory', resource: run.id })
-    if (error.code === 'throttled') throw thrown
+    if (except.includes(error.code)) throw thrown
     engine.warn(error.message)
     return undefined
   }

@@ -20,9 +20,7 @@ import {
  * JSON in strings is often shown parsed. They are not part of this project.
  */
 const folder = process.env.RUNBRIDGE_RECORDINGS
-const title = folder
-  ? 'recordings of AWS'
-  : 'recordings of AWS (skipped: RUNBRIDGE_RECORDINGS names no folder of them)'
+if (!folder) console.warn('Recordings of AWS: skipped, since RUNBRIDGE_RECORDINGS names no folder of them.')
 
 interface Recorded {
   readonly name: string
@@ -63,7 +61,7 @@ function histories(): Recorded[] {
 const silent = () => undefined
 const workflow = { id: MACHINE }
 
-describe.skipIf(!folder)(title, () => {
+describe.skipIf(!folder)('recordings of AWS', () => {
   const recorded = folder ? histories() : []
   const waits = recorded.filter(({ events }) => events.some(waitsForToken))
 

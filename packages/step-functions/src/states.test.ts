@@ -66,6 +66,21 @@ describe('RUNNING', () => {
   })
 })
 
+it('RUNNING is told without its progress when the history can not be read', async () => {
+  for (const name of ['AccessDeniedException', 'ThrottlingException']) {
+    const clients = scriptedClients({
+      DescribeExecution: { executionArn: EXECUTION, status: 'RUNNING' },
+      GetExecutionHistory: awsError(name),
+    })
+    const backend = stepFunctions({ clients })
+    const run = { id: EXECUTION, attempt: 0 }
+    const plain = await backend.get(workflow, run, { ...look, progress: true })
+    expect(plain).toMatchObject({ kind: 'snapshot', snapshot: { state: 'running' } })
+    // With gates on it may be waiting, and nobody knows.
+    expect((await backend.get(workflow, run, { ...look, gates: true })).kind).toBe('unreadable')
+  }
+})
+
 describe('SUCCEEDED', () => {
   it('is succeeded, with times that tell the duration', async () => {
     const { snapshot } = await seen({ status: 'SUCCEEDED', output: '{"ok":true}', stopDate })
