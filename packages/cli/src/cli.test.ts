@@ -1,18 +1,11 @@
-import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { type StepFunctionsEmulator, startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { connect } from './client/connect.js'
 import { runTool } from './client/run-tool.js'
-
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-
-const buildScript = fileURLToPath(new URL('../../../test/bin/build.mjs', import.meta.url))
+import { built, libraryExample, main, type Started, startNode } from './testing/start-node.js'
 
 const definitions = {
   Echo: { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } },
@@ -33,7 +26,7 @@ let engine: StepFunctionsEmulator
 let folder: string
 let config: string
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [buildScript, '--js'])
+  await built()
   engine = await startStepFunctionsEmulator({ stateMachines: definitions })
 }, 60_000)
 afterAll(() => engine.close())
@@ -62,41 +55,8 @@ tools:
     humanInput: elicitation
 ${more}`
 
-interface Started {
-  /** The first text on standard output that matches. */
-  said(pattern: RegExp): Promise<string>
-  kill(signal: NodeJS.Signals): void
-  readonly ended: Promise<{ status: number | null; out: string; err: string }>
-}
-
 function runbridge(...args: string[]): Started {
-  const child = spawn(process.execPath, [main, ...args], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-  })
-  const status = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  const ended = Promise.all([status, text(child.stdout), text(child.stderr)]).then(([code, out, err]) => ({
-    status: code,
-    out,
-    err,
-  }))
-  let printed = ''
-  return {
-    ended,
-    kill: (signal) => void child.kill(signal),
-    said: (pattern) =>
-      Promise.race([
-        new Promise<string>((resolve) => {
-          child.stdout.on('data', (chunk) => {
-            printed += chunk
-            const found = pattern.exec(printed)
-            if (found) resolve(found[0])
-          })
-        }),
-        ended.then(({ out, err }) => Promise.reject(new Error(`It ended before ${pattern}: ${out}${err}`))),
-      ]),
-  }
+  return startNode([main, ...args], { cwd: folder })
 }
 
 const URL_PATTERN = /http:\/\/127\.0\.0\.1:\d+\/mcp/
@@ -237,4 +197,25 @@ describe('runbridge call and tasks', () => {
     }
     expect((await server.ended).status).toBe(0)
   }, 60_000)
+})
+
+describe('examples/library.mjs', () => {
+  it('serves a state machine from a process of its own', async () => {
+    const server = startNode([libraryExample], {
+      cwd: folder,
+      env: {
+        STATE_MACHINE_ARN: engine.stateMachineArn('Echo'),
+        AWS_ENDPOINT_URL_SFN: engine.url,
+        TASKS_FILE: join(folder, 'tasks.sqlite'),
+        PORT: '0',
+      },
+    })
+    const url = await server.said(URL_PATTERN)
+    const connection = await connect(url)
+    const end = await runTool(connection.session, 'place_order', { orderId: '1001' })
+    await connection.close()
+    expect(end).toMatchObject({ isError: false, structured: { orderId: '1001' } })
+    server.kill('SIGTERM')
+    expect((await server.ended).status).toBe(0)
+  })
 })

@@ -16,7 +16,7 @@ export interface EngineOptions {
   readonly log?: Log
 }
 
-export interface StepFunctionsEngine {
+interface StepFunctionsEngine {
   readonly clients: CloseableStepFunctionsClients
   readonly backend: Backend<StepFunctionsWorkflow>
 }

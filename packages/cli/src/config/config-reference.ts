@@ -2,7 +2,7 @@ import type { JsonObject } from '@runbridge/core'
 import { isJsonObject } from '@runbridge/core'
 import { editorSchema, firstOf } from './editor-schema.js'
 
-const BEGIN = '<!-- reference: written by `npm run generate -w runbridge` -->'
+const BEGIN = '<!-- reference: written by `npm run docs` -->'
 const END = '<!-- /reference -->'
 
 /** The page with the part between its two marks replaced. */

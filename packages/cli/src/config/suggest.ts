@@ -13,7 +13,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
 }
 
 /** Levenshtein distance: insertions, deletions and substitutions, each 1. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
