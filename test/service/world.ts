@@ -19,7 +19,7 @@ export const START_TIMEOUT_MS = 20_000
 export const CLOCK_ALLOWANCE_MS = 2_000
 
 /** Ids that tests can name: `tsk_1`, `rb-1`, … */
-export function countedIds() {
+function countedIds() {
   let tasks = 0
   let runs = 0
   return { taskId: () => `tsk_${++tasks}`, runKey: () => `rb-${++runs}` }
