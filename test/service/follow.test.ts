@@ -51,6 +51,16 @@ describe('following', () => {
     expect(await service.sweep()).toMatchObject({ removed: 1 })
   })
 
+  it('sees the end of a run that nobody follows, so that its task expires', async () => {
+    const { service, store, backend, clock } = await running()
+    backend.set('rb-1', { state: 'succeeded' })
+    await clock.advance(3_600_000)
+    expect((await service.sweep()).settled).toBe(0)
+    await clock.advance(2_000)
+    expect((await service.sweep()).settled).toBe(1)
+    expect(await store.get(key)).toMatchObject({ state: 'succeeded', endedAt: clock.now() })
+  })
+
   it('never reads an ended task again', async () => {
     const { backend, look } = await running()
     backend.set('rb-1', { state: 'failed', error: { code: 'E', message: 'no' } })

@@ -19,8 +19,8 @@ export interface SweepResult {
   /** How many expired records were removed. */
   readonly removed: number
   /**
-   * Records that need somebody: starts past their deadline, and wishes to cancel that are still unsent while
-   * the run may go on. Of more than `limit`, those with the smallest `refreshAfter`, so that some that can't be
+   * Records that need somebody, as `dueAfter` says: starts past their deadline, wishes to cancel that are still
+   * unsent while the run may go on, and runs that nobody follows. Of more than `limit`, those with the smallest `refreshAfter`, so that some that can't be
    * settled yet do not keep the others waiting.
    */
   readonly due: readonly TaskRecord[]

@@ -1,5 +1,5 @@
 import type { ErrorCode } from './errors.js'
-import type { Marks, RunRef, RunState, Snapshot } from './run.js'
+import { isTerminal, type Marks, type RunRef, type RunState, type Snapshot } from './run.js'
 
 /**
  * The published shapes of tasks, and `plain` for callers that have none.
@@ -90,4 +90,20 @@ export type TaskKey = Pick<TaskRecord, 'owner' | 'taskId'>
 /** When the record may be discarded, or undefined while its run may still go on. */
 export function expiresAt(record: TaskRecord): number | undefined {
   return record.endedAt === undefined ? undefined : record.endedAt + record.retainMs
+}
+
+/** Nobody asked for a running task this long, in ms: the sweeper looks, so that its end is recorded and expires. */
+export const IDLE_MS = 3_600_000
+
+/** Before every time that a clock can show. */
+const AT_ONCE = Number.MIN_SAFE_INTEGER
+
+/**
+ * The moment after which a record needs the sweeper, or undefined for one that does not: a start past its
+ * deadline, a wish to cancel that is still unsent, a run that nobody has followed for `IDLE_MS`.
+ */
+export function dueAfter(record: TaskRecord): number | undefined {
+  if (isTerminal(record.state)) return undefined
+  if (record.cancel !== undefined && record.cancel.sentAt === undefined) return AT_ONCE
+  return record.state === 'starting' ? record.startDeadline : record.refreshAfter + IDLE_MS
 }

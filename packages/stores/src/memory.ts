@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  dueAfter,
   expiresAt,
   type Owner,
   RunbridgeError,
@@ -10,7 +11,6 @@ import {
   type TaskStore,
 } from '@runbridge/core'
 import { checkLimit, decodeCursor, encodeCursor, type Position } from './common/cursor.js'
-import { dueAfter } from './common/due.js'
 
 /**
  * Task records in this process, gone with it: for tests and for trying things out. Tasks that run in an engine

@@ -1,5 +1,4 @@
-import { expiresAt, type TaskRecord } from '@runbridge/core'
-import { dueAfter } from '../common/due.js'
+import { dueAfter, expiresAt, type TaskRecord } from '@runbridge/core'
 
 /** The columns that make a record again, in the order of `select`. */
 export const RECORD_COLUMNS = 'owner, task_id, version, run_key, created_at, record'

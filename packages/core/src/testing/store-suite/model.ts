@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isTerminal, RUN_STATES } from '../../run.js'
 import type { TaskFilter, TaskStore } from '../../store.js'
-import { expiresAt, type TaskKey, type TaskRecord } from '../../task.js'
+import { expiresAt, IDLE_MS, type TaskKey, type TaskRecord } from '../../task.js'
 import type { StoreTests } from '../store-suite.js'
 import { taskRecord } from '../task-record.js'
 import { readPages } from './expect.js'
@@ -58,8 +58,9 @@ const sorted = (records: Iterable<TaskRecord>) =>
   [...records].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
 
 function isDue(record: TaskRecord, now: number): boolean {
-  if (record.state === 'starting' && record.startDeadline < now) return true
-  return record.cancel !== undefined && record.cancel.sentAt === undefined && !isTerminal(record.state)
+  if (isTerminal(record.state)) return false
+  if (record.cancel !== undefined && record.cancel.sentAt === undefined) return true
+  return record.state === 'starting' ? record.startDeadline < now : record.refreshAfter + IDLE_MS < now
 }
 
 type Operation = (store: TaskStore, model: Model, draw: Draw) => Promise<string>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { RUN_STATES, TERMINAL_STATES } from '../../run.js'
-import type { TaskRecord } from '../../task.js'
+import { IDLE_MS, type TaskRecord } from '../../task.js'
 import type { StoreTests } from '../store-suite.js'
 import { NOON, taskRecord } from '../task-record.js'
 import { ids } from './expect.js'
@@ -81,7 +81,16 @@ export function sweepTests({ it }: StoreTests): void {
     await store.create(taskRecord({ state: 'starting', startDeadline: NOON }))
     assert.equal((await store.sweep(FAR, 10)).due.length, 1)
     await store.update(taskRecord({ state: 'running', startDeadline: NOON }))
-    assert.deepEqual((await store.sweep(FAR, 10)).due, [])
+    assert.deepEqual((await store.sweep(NOON + 1, 10)).due, [])
+  })
+
+  it('names a run that nobody follows any more, until somebody looks or it has ended', async (store) => {
+    await store.create(taskRecord({ state: 'waiting', refreshAfter: NOON }))
+    await store.create(ended({ taskId: 'ended', retainMs: FAR }))
+    assert.deepEqual((await store.sweep(NOON + IDLE_MS, 10)).due, [])
+    assert.deepEqual(ids((await store.sweep(NOON + IDLE_MS + 1, 10)).due), ['tsk_1'])
+    await store.update(taskRecord({ state: 'running', refreshAfter: NOON + 1 }))
+    assert.deepEqual((await store.sweep(NOON + IDLE_MS + 1, 10)).due, [])
   })
 
   it('names what is due again and again, and changes none of it', async (store) => {
