@@ -30,7 +30,7 @@ async function worker() {
     results.push({ title: title(scenario), ...verdict })
     if (json) continue
     console.log(`${bad || missed ? 'FAILED' : 'ok    '} ${title(scenario)}: ${verdict.executions} executed`)
-    if (missed) console.log('       the server never came to that step')
+    if (missed) console.log(`       the server never came to that step: ${verdict.detail}`)
     if (bad) console.log(`       ${verdict.detail}`)
   }
 }

@@ -5,6 +5,9 @@ import { createWorld } from './world.mjs'
 /** How long the truth may take to show after the last restart, in ms. A bound, not an expectation. */
 const PATIENCE_MS = 20_000
 
+/** How long after its answer a server may take to die at its step before it is said to have missed it, in ms. */
+const MISSED_MS = 3_000
+
 /** What an execution's end must have become; a status that is not here is no end. */
 const ENDS = /** @type {Record<string, string>} */ ({
   SUCCEEDED: 'succeeded',
@@ -38,11 +41,18 @@ export async function runScenario(scenario) {
     const calling = call(first.url, 'tools/call', prepared)
     if (scenario.cancelWhileStarting) await wishToCancel(world)
     const answer = await calling
-    const crashed = scenario.crash !== undefined && (await first.died) === 'SIGKILL'
+    const crashed = scenario.crash !== undefined && (await first.diesBy(Date.now() + MISSED_MS))
+    // By the time a server is up again the engine shows what it has: that is what `visibilityMs` promises.
+    if (crashed) engine.faults.clear('DescribeExecution')
     const { url } = scenario.crash ? await world.serve() : first
     const repeated = scenario.confirmed ? await call(url, 'tools/call', prepared) : undefined
     const handles = [answer, repeated].flatMap((response) => response?.result?.taskId ?? [])
-    return { crashed, ...(await judge(world, url, scenario, handles)) }
+    const verdict = await judge(world, url, scenario, handles)
+    return {
+      crashed,
+      ...verdict,
+      detail: `${verdict.detail}, answered ${JSON.stringify(answer)?.slice(0, 300)}`,
+    }
   } finally {
     await world.close()
   }
@@ -53,7 +63,11 @@ async function prepare(
   /** @type {string} */ url,
   /** @type {import('./scenarios.mjs').Scenario} */ scenario,
 ) {
-  const name = scenario.confirmed ? 'confirmed' : (scenario.machine ?? 'succeeds')
+  const name = scenario.confirmed
+    ? 'confirmed'
+    : scenario.cancelWhileStarting
+      ? 'lasts'
+      : (scenario.machine ?? 'succeeds')
   const params = { name, arguments: { order: 7 } }
   if (!scenario.confirmed) return params
   const asked = await call(url, 'tools/call', params)
@@ -105,16 +119,18 @@ async function judge({ engine, store }, url, scenario, handles) {
     const lost =
       followed.filter((tasks) => tasks.length === 0).length +
       resolved.filter((response) => !response?.result).length
-    const wrong = records.filter(({ run, state }) =>
-      run ? states[run.id] !== state : state !== 'failed',
-    ).length
+    const wrong = records.filter(({ run, state }) => {
+      if (run) return states[run.id] !== state
+      // Without a run there is one true end: it was never found, because it never was.
+      return state !== 'lost' || executions.length > 0
+    }).length
     const cancelled = scenario.cancelWhileStarting
       ? executions.filter(({ status }) => status !== 'ABORTED').length
       : 0
     const verdict = { executions: executions.length, duplicate, lost, wrong: wrong + cancelled }
     if (duplicate + lost + verdict.wrong === 0 || Date.now() > deadline) {
       const detail = JSON.stringify({
-        records: records.map(({ state, run, failure }) => ({ state, run, failure })),
+        records: records.map(({ state, run, failure, unreadable }) => ({ state, run, failure, unreadable })),
         handles,
         executions: executions.map(({ status }) => status),
       })

@@ -101,10 +101,10 @@ export const SCENARIOS = [
     crash: at('handle.leaving'),
   },
   {
-    name: 'the engine shows nothing until the deadline',
-    starts: [late],
-    describes: Array(10).fill(unavailable),
-    crash: at('find.answered', 3),
+    name: 'the starter outlives its deadline',
+    starts: [late, late, late, late],
+    describes: Array(40).fill(unavailable),
+    crash: at('find.answered', 2),
   },
 
   {

@@ -31,20 +31,26 @@ const clients = createStepFunctionsClients({
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 })
 const backend = stepFunctions({ clients, visibilityMs: TIMES.visibilityMs })
+const { sweepMs, visibilityMs: _, ...times } = TIMES
 const server = createServer({
   store,
   requestStateKey: await store.secret('request-state'),
   tools: await Promise.all(
     tools.map(({ name, stateMachineArn, confirm }) =>
-      resolveTool({
-        name,
-        backend,
-        workflow: { id: stateMachineArn },
-        ...(confirm && { confirm: { message: confirm } }),
-      }),
+      resolveTool(
+        {
+          name,
+          description: 'For the fault tests.',
+          backend,
+          workflow: { id: stateMachineArn },
+          ...(confirm && { confirm: { message: confirm } }),
+        },
+        { signal: AbortSignal.timeout(10_000) },
+      ),
     ),
   ),
-  service: { ...TIMES, onStep },
+  limits: { sweepMs },
+  service: { ...times, onStep },
 })
 const { url } = await serveHttp({ server, host: '127.0.0.1', port: 0 })
 process.stdout.write(`${url}\n`)

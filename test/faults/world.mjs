@@ -12,6 +12,7 @@ const MACHINES = {
     StartAt: 'Work',
     States: { Work: { Type: 'Wait', Seconds: 1, Next: 'Done' }, Done: { Type: 'Pass', End: true } },
   },
+  lasts: { StartAt: 'Work', States: { Work: { Type: 'Wait', Seconds: 600, End: true } } },
   fails: {
     StartAt: 'Work',
     States: {
@@ -31,6 +32,7 @@ export async function createWorld() {
   const children = []
   const tools = [
     { name: 'succeeds', stateMachineArn: engine.stateMachineArn('succeeds') },
+    { name: 'lasts', stateMachineArn: engine.stateMachineArn('lasts') },
     { name: 'fails', stateMachineArn: engine.stateMachineArn('fails') },
     { name: 'confirmed', stateMachineArn: engine.stateMachineArn('succeeds'), confirm: 'Really?' },
   ]
@@ -40,7 +42,8 @@ export async function createWorld() {
     store,
     /**
      * @param {{ step: string, nth: number }} [crash]
-     * @returns {Promise<{ url: string, died: Promise<string | null> }>}
+     * @returns {Promise<{ url: string, diesBy: (deadline: number) => Promise<boolean> }>} whether it died as told;
+     *   one that did not is ended
      */
     async serve(crash) {
       const options = JSON.stringify({ database, endpoint: engine.url, tools, crash })
@@ -58,7 +61,15 @@ export async function createWorld() {
         child.stdout.setEncoding('utf8').once('data', (text) => resolve(text.trim()))
         died.then(() => reject(new Error(`The server did not start:\n${printed}`)))
       })
-      return { url, died }
+      return {
+        url,
+        async diesBy(deadline) {
+          const late = setTimeout(() => child.kill('SIGTERM'), deadline - Date.now())
+          const signal = await died
+          clearTimeout(late)
+          return signal === 'SIGKILL'
+        },
+      }
     },
     async close() {
       for (const child of children) {

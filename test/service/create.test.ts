@@ -68,6 +68,21 @@ describe('a start', () => {
     expect(backend.executions).toHaveLength(1)
   })
 
+  it('is not lost by a look that was sent before the engine had its time, however late it was answered', async () => {
+    const { service, backend, clock, request } = createWorld({
+      autoAdvance: false,
+      backend: { capabilities: { start: 'findable' } },
+    })
+    backend.script('start', 'unknown_but_happened')
+    const look = backend.hold('find')
+    const outcome = service.create(request())
+    await look.arrived
+    await clock.advance(VISIBILITY_MS)
+    look.release({ kind: 'absent' })
+    await clock.advance(1_000)
+    expect((await created(outcome)).record).toMatchObject({ state: 'running', run: { id: 'run-1' } })
+  })
+
   it('that two runs answer to is an error and never a guess', async () => {
     const { service, backend, request } = createWorld({ backend: { capabilities: { start: 'findable' } } })
     backend.script('start', 'unknown_but_happened')

@@ -130,17 +130,19 @@ async function pursue(
   const { clock } = context
   let visibleAt = clock.now() + tool.backend.visibilityMs
   for (;;) {
+    const askedAt = clock.now()
     const found = await find(context, tool, record)
     if (found.kind === 'found') return adopt(context, record, found.run)
     if (found.kind === 'ambiguous') return handOut(context, record, notSettled(found))
-    const now = clock.now()
-    if (found.kind === 'absent' && now >= visibleAt) return handOut(context, record, notSettled(found))
-    if (now >= record.startDeadline) return handOut(context, record)
-    if (tool.capabilities.start === 'idempotent') {
+    const over = clock.now() >= record.startDeadline
+    if (!over && tool.capabilities.start === 'idempotent') {
       const again = await attempt(context, tool, record, input)
       if (again.kind === 'started') return adopt(context, record, again.run)
       if (again.kind === 'unknown') visibleAt = clock.now() + tool.backend.visibilityMs
+    } else if (found.kind === 'absent' && askedAt >= visibleAt) {
+      return handOut(context, record, notSettled(found))
     }
+    if (over) return handOut(context, record)
     await clock.sleep(context.settlePauseMs)
   }
 }
