@@ -178,6 +178,21 @@ describe('the request state is verified before any answer in it counts', () => {
     await refused(call('delete', { quantity: 3 }, { requestState, inputResponses }))
   })
 
+  it('a replay of a start that was refused finds that, and starts nothing', async () => {
+    const requestState = await sealed()
+    w.backend.script('start', 'refused')
+    const retry = () => call('delete', { quantity: 3 }, { requestState, inputResponses })
+    const [first, second] = [await retry(), await retry()]
+    expect(first.result).toMatchObject({ resultType: 'task', status: 'completed' })
+    expect(second.result.taskId).toBe(first.result.taskId)
+    const { result } = await send(w.http.url, 'tasks/get', { taskId: first.result.taskId }, ASKABLE)
+    expect(result.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('refuses') }, {}],
+    })
+    expect(w.backend.callsOf('start')).toHaveLength(1)
+  })
+
   it('a replay finds the same task', async () => {
     const requestState = await sealed()
     const retry = () => call('delete', { quantity: 3 }, { requestState, inputResponses })
@@ -232,6 +247,15 @@ describe('required arguments that are missing', () => {
     )
     expect(result.resultType).toBe('task')
     expect((await w.run()).input).toEqual({ name: 'Alice', times: 2 })
+  })
+
+  it('an answer to what was not asked yet does not count', async () => {
+    await open(GREET)
+    const { requestState } = (await call('greet', { times: 1 })).result
+    const inputResponses = { user_name: accept({ name: 'Alice' }), confirm: accept({ confirm: true }) }
+    const { result } = await call('greet', { times: 1 }, { requestState, inputResponses })
+    expect(Object.keys(result.inputRequests)).toEqual(['confirm'])
+    expect(w.backend.executions).toEqual([])
   })
 
   it('what is answered is kept while the rest is asked again', async () => {

@@ -57,13 +57,13 @@ export function plainOptions(tool: Tool | undefined) {
   return { resultText: tool?.resultText, links: 'text' } as const
 }
 
-async function wait(app: App, { task, tool, caller, waitMs, mayAsk = true }: Waiting): Promise<Task> {
+async function wait(app: App, { task, tool, caller, waitMs }: Waiting): Promise<Task> {
   const { clock, service, limits } = app
   const { owner, taskId } = task.record
   const audience = { canBeAsked: canBeAsked(tool, caller) }
   const signal = AbortSignal.any([caller.signal, app.closing])
   // Only what this caller can do something about ends the waiting.
-  const answerable = mayAsk && (audience.canBeAsked || tool?.humanInput === 'model')
+  const answerable = audience.canBeAsked || tool?.humanInput === 'model'
   const over = (seen: Task) => isTerminal(seen.record.state) || (answerable && seen.questions.length > 0)
   const end = clock.now() + waitMs
   let current = task

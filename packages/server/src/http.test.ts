@@ -109,6 +109,22 @@ describe('a graceful end', () => {
     await expect(fetch(w.http.url)).rejects.toThrow()
   })
 
+  it('waits for calls that end by themselves', async () => {
+    await open({ tools: [{ name: 'greet' }], capabilities: { execution: 'call' } })
+    const held = w.backend.hold('call')
+    const calling = send(w.http.url, 'tools/call', { name: 'greet', arguments: { name: 'Ada' } })
+    await held.arrived
+    let closed = false
+    const closing = w.close().then(() => {
+      closed = true
+    })
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    expect(closed).toBe(false)
+    held.release()
+    expect((await calling).result.structuredContent).toEqual({ name: 'Ada' })
+    await closing
+  })
+
   it('refuses new requests on connections that are still open', async () => {
     await open()
     const start = w.backend.hold('start')
