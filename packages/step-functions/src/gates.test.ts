@@ -180,6 +180,14 @@ describe('marks', () => {
     expect(third.snapshot.gates).toEqual([])
     expect(third.clients.sent.filter((call) => call.command === 'GetExecutionHistory')).toHaveLength(1)
   })
+  it('are kept where a page reaches back into what was followed already', async () => {
+    const events = waiting({})
+    const first = await seen(events)
+    // The page begins after the state was entered, so that only the marks know its name.
+    const second = await seen(events.slice(2), undefined, first.marks)
+    expect(second.snapshot.gates).toEqual(first.snapshot.gates)
+    expect(second.marks).toEqual(first.marks)
+  })
   it('hold no token, and the question is not read again', async () => {
     const config = gated({ promptField: 'MessageBody.q' })
     const first = await seen(waiting({ MessageBody: { TaskToken: TOKEN, q: 'Go?' } }), config)

@@ -47,7 +47,10 @@ export function needsParameters({ gates = {} }: StepFunctionsWorkflow): boolean 
   )
 }
 
-/** Follows every visit of a Task state through the events (oldest first), each led to by the one before. */
+/**
+ * Follows every visit of a Task state through the events (oldest first), each led to by the one before. Events that
+ * were followed before change nothing.
+ */
 export function followTasks(
   before: TaskMarks | undefined,
   events: readonly Event[],

@@ -105,10 +105,8 @@ async function readRunning(reading: Reading, execution: DescribeExecutionCommand
   }
   const before = parseMarks(context.marks)
   const data = needsParameters(workflow)
-  const { events, newest } = await eventsAfter(
-    historyRead(reading, data, data ? PAGE.data : PAGE.gates),
-    before?.lastEvent ?? 0,
-  )
+  const history = historyRead(reading, data, data ? PAGE.data : PAGE.gates)
+  const { events, newest } = await eventsBackTo(before?.lastEvent ?? 0, history)
   const after = followTasks(before, events, workflow, engine.warn)
   const gates = openGates(after, workflow)
   const question = gates.map((gate) => gate.prompt).join(' / ')
@@ -126,19 +124,20 @@ function historyRead({ engine, run, context }: Reading, data: boolean, pageSize:
   return { client: engine.clients.reads, executionArn: run.id, signal: context.signal, data, pageSize }
 }
 
-/** The events after one, oldest first; and the newest page whole, for progress reaches further back. */
-async function eventsAfter(
-  history: HistoryRead,
+/**
+ * The pages back to the event that was seen last, oldest event first; and the newest page, for progress. Both may
+ * reach further back than that event.
+ */
+async function eventsBackTo(
   last: number,
+  history: HistoryRead,
 ): Promise<{ events: Event[]; newest: Event[] }> {
-  const events: Event[] = []
-  let newest: Event[] | undefined
+  const pages: (readonly Event[])[] = []
   for await (const page of newestFirst(history)) {
-    newest ??= page.toReversed()
-    events.push(...page)
+    pages.push(page)
     if (page.some((event) => event.id <= last)) break
   }
-  return { events: events.filter((event) => event.id > last).reverse(), newest: newest ?? [] }
+  return { events: pages.flat().reverse(), newest: (pages[0] ?? []).toReversed() }
 }
 
 async function newestProgress(reading: Reading): Promise<Snapshot['progress']> {

@@ -14,7 +14,7 @@ export function fieldAt(parameters: Json | undefined, path: string): Json | unde
   }, parameters)
 }
 
-export interface TokenCandidates {
+interface TokenCandidates {
   /** Under a name that says so. */
   readonly named: readonly string[]
   /** Anything that could be one, the named ones included. */
@@ -22,7 +22,7 @@ export interface TokenCandidates {
 }
 
 /** What in a task's parameters could be its token. */
-export function tokenCandidates(parameters: Json | undefined): TokenCandidates {
+function tokenCandidates(parameters: Json | undefined): TokenCandidates {
   const named = new Set<string>()
   const all = new Set<string>()
   const visit = (value: Json | undefined, key: string): void => {
