@@ -19,17 +19,19 @@ export const MAY_IMPORT = {
  */
 export const STANDS_ON = {
   core: ['zod'],
-  stores: ['libsql'],
+  stores: ['@aws-sdk/client-dynamodb', 'libsql', 'pg'],
   'step-functions': ['@aws-sdk/client-sfn', '@aws-sdk/credential-providers', 'zod'],
   server: ['@hono/node-server', '@modelcontextprotocol/server', 'ajv', 'ajv-formats', 'hono', 'pino', 'zod'],
   emulators: ['aws-local-stepfunctions', 'zod'],
   cli: [
+    '@aws-sdk/client-dynamodb',
     '@aws-sdk/client-sfn',
     '@aws-sdk/credential-providers',
     '@modelcontextprotocol/client',
     '@modelcontextprotocol/ext-tasks',
     'commander',
     'libsql',
+    'pg',
     'pino',
     'yaml',
     'zod',
