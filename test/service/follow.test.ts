@@ -182,6 +182,18 @@ describe('waiting', () => {
   })
 })
 
+it('leaves an engine alone for as long as it asks for', async () => {
+  const { service, backend, clock } = await running()
+  backend.script('get', { ...down, retryAfterMs: 1_800_000 })
+  await clock.advance(1_000)
+  expect((await service.get(key)).record.unreadable).toMatchObject({ code: 'unavailable' })
+  await clock.advance(1_799_000)
+  await service.get(key)
+  expect(backend.callsOf('get')).toHaveLength(1)
+  await clock.advance(1_000)
+  expect((await service.get(key)).record).not.toHaveProperty('unreadable')
+})
+
 describe('cancelling', () => {
   it('is confirmed by the engine and idempotent', async () => {
     const { service, backend, look } = await running()
@@ -212,6 +224,24 @@ describe('cancelling', () => {
     await service.cancel(key, 'enough')
     expect((await service.sweep()).settled).toBe(1)
     expect(backend.runs.get('rb-1')?.snapshot.state).toBe('cancelled')
+  })
+
+  it('is sent again, harder, when the engine asked for that and the run goes on, also after a restart', async () => {
+    const { service, replica, backend, clock } = await running()
+    backend.script('cancel', { kind: 'sent', escalateAfterMs: 60_000 }, 'sent_in_vain')
+    await service.cancel(key, 'enough')
+    const escalations = () => backend.callsOf('cancel').map((call) => call.escalation)
+    await clock.advance(59_000)
+    await service.get(key)
+    await service.sweep()
+    expect(escalations()).toEqual([0])
+    await clock.advance(2_000)
+    await replica().sweep()
+    expect(escalations()).toEqual([0, 1])
+    await clock.advance(120_000)
+    await Promise.all([service.get(key), service.sweep()])
+    expect(escalations()).toEqual([0, 1])
+    expect((await service.get(key)).record.state).toBe('running')
   })
 
   it('of what can not be stopped is said and changes nothing', async () => {

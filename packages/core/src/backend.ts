@@ -54,6 +54,16 @@ export interface CallContext {
   readonly signal: AbortSignal
 }
 
+export interface FindContext extends CallContext {
+  /** The start was not sent before then, in ms since the epoch: bounds the search where an engine can only list. */
+  readonly since?: number
+}
+
+export interface CancelContext extends CallContext {
+  /** 0 or absent for the wish itself, then the number of times that it was repeated (`escalateAfterMs`). */
+  readonly escalation?: number
+}
+
 export interface GetContext extends CallContext {
   /** Whether open gates are looked for; they can be the expensive part of a read. */
   readonly gates: boolean
@@ -72,23 +82,35 @@ export type StartResult =
   | { readonly kind: 'refused'; readonly error: RunbridgeError }
   | { readonly kind: 'unknown'; readonly error: RunbridgeError }
 
+/** Says nothing about the run. */
+export interface Unreadable {
+  readonly kind: 'unreadable'
+  readonly error: RunbridgeError
+  /** The engine wants no read before then, in ms from now; lengthens the interval, never shortens it. */
+  readonly retryAfterMs?: number
+}
+
 export type FindResult =
   | { readonly kind: 'found'; readonly run: RunRef }
-  | { readonly kind: 'absent' }
+  /** `hint`: what makes later starts findable, as a sentence for the operator. */
+  | { readonly kind: 'absent'; readonly hint?: string }
   /** More than one run carries the key: an error, never a guess. */
   | { readonly kind: 'ambiguous'; readonly runs: readonly RunRef[] }
-  | { readonly kind: 'unreadable'; readonly error: RunbridgeError }
+  | Unreadable
 
 export type GetResult =
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot; readonly marks?: Marks }
   /** The engine denies the run while it lets us read its workflow. */
   | { readonly kind: 'absent' }
-  /** Denied, expired, throttled, wrong region, down: says nothing about the run. */
-  | { readonly kind: 'unreadable'; readonly error: RunbridgeError }
+  /** Denied, expired, throttled, wrong region, down. */
+  | Unreadable
 
-/** `sent` only says that the engine took the wish; whether the run stopped is for `get` to tell. */
+/**
+ * `sent` only says that the engine took the wish; whether the run stopped is for `get` to tell. If it has not after
+ * `escalateAfterMs`, the wish is sent again as the next escalation: for engines that can be asked harder.
+ */
 export type CancelResult =
-  | { readonly kind: 'sent' }
+  | { readonly kind: 'sent'; readonly escalateAfterMs?: number }
   | { readonly kind: 'too_late' }
   | { readonly kind: 'failed'; readonly error: RunbridgeError }
 
@@ -144,10 +166,10 @@ export interface Backend<W extends Workflow = Workflow> {
   /** One attempt, never retried inside. */
   start(workflow: W, runKey: string, input: JsonObject, context: CallContext): Promise<StartResult>
   /** The run under this key, if the engine shows one. */
-  find(workflow: W, runKey: string, context: CallContext): Promise<FindResult>
+  find(workflow: W, runKey: string, context: FindContext): Promise<FindResult>
   get(workflow: W, run: RunRef, context: GetContext): Promise<GetResult>
   /** Asks the engine to stop; never claims that it did. `reason` is at most 256 characters. */
-  cancel(workflow: W, run: RunRef, reason: string, context: CallContext): Promise<CancelResult>
+  cancel(workflow: W, run: RunRef, reason: string, context: CancelContext): Promise<CancelResult>
   /** Delivers an answer to an open gate of the run. */
   answer(
     workflow: W,

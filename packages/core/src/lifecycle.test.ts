@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inputKey, openQuestions, reduce, type TaskEvent, visible } from './lifecycle.js'
 import { type Gate, isTerminal, RUN_STATES, type RunRef, type Snapshot, TERMINAL_STATES } from './run.js'
-import type { TaskRecord } from './task.js'
+import { dueAfter, IDLE_MS, nextEscalation, type TaskRecord } from './task.js'
 
 const T0 = 1_000_000
 const RUN: RunRef = { id: 'run-1', attempt: 0 }
@@ -91,7 +91,14 @@ const arbitraryEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
     retryAt: arbitraryTime,
   }),
   fc.record({ type: fc.constant('cancel_requested' as const), reason: fc.constant('enough') }),
-  fc.record({ type: fc.constant('cancel_sent' as const) }),
+  fc.record(
+    {
+      type: fc.constant('cancel_sent' as const),
+      escalation: fc.nat(2),
+      escalateAfterMs: fc.nat(10_000),
+    },
+    { requiredKeys: ['type'] },
+  ),
   fc.record({
     type: fc.constantFrom('answered' as const, 'answered_late' as const, 'dismissed' as const),
     key: arbitraryKey,
@@ -242,6 +249,19 @@ describe('cancelling', () => {
     expect(sent.cancel).toEqual({ reason: 'enough', requestedAt: T0 + 1, sentAt: T0 + 2 })
     expect(reduce(sent, look(snapshot('cancelled'), T0 + 3), T0 + 3).state).toBe('cancelled')
     expect(reduce(sent, look(snapshot('succeeded'), T0 + 3), T0 + 3).state).toBe('succeeded')
+  })
+
+  it('is sent again when it is due, each escalation once', () => {
+    const wished = reduce(running, { type: 'cancel_requested', reason: 'enough' }, T0 + 1)
+    expect(nextEscalation(wished.cancel!)).toBe(0)
+    const sent = reduce(wished, { type: 'cancel_sent', escalateAfterMs: 100 }, T0 + 2)
+    expect(sent.cancel).toMatchObject({ sentAt: T0 + 2, escalateAt: T0 + 102 })
+    expect(reduce(sent, { type: 'cancel_sent', escalateAfterMs: 900 }, T0 + 3)).toBe(sent)
+    expect([nextEscalation(sent.cancel!), dueAfter(sent)]).toEqual([1, T0 + 102])
+    const forced = reduce(sent, { type: 'cancel_sent', escalation: 1 }, T0 + 200)
+    expect(forced.cancel).toEqual({ reason: 'enough', requestedAt: T0 + 1, sentAt: T0 + 2, escalations: 1 })
+    expect(reduce(forced, { type: 'cancel_sent', escalation: 1 }, T0 + 201)).toBe(forced)
+    expect(dueAfter(forced)).toBe(forced.refreshAfter + IDLE_MS)
   })
 
   it('keeps the first wish when it is repeated, also during starting', () => {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.js'
 import type { Gate, Marks, RunRef, Snapshot, TerminalState } from './run.js'
 import { isTerminal, sameRun } from './run.js'
-import type { InputRecord, TaskRecord } from './task.js'
+import { type CancelWish, type InputRecord, nextEscalation, type TaskRecord } from './task.js'
 
 /** What can happen to a task. Every event may come late, twice and in any order. */
 export type TaskEvent =
@@ -36,7 +36,8 @@ export type TaskEvent =
       readonly maxRunMs?: number
     }
   | { readonly type: 'cancel_requested'; readonly reason: string }
-  | { readonly type: 'cancel_sent' }
+  /** The wish itself (0) or one of its escalations was sent; another is due `escalateAfterMs` later. */
+  | { readonly type: 'cancel_sent'; readonly escalation?: number; readonly escalateAfterMs?: number }
   | { readonly type: 'answered'; readonly key: string }
   | { readonly type: 'answered_late'; readonly key: string }
   /** Dismissed without a choice: the same gate is asked again, under a new key. */
@@ -101,12 +102,7 @@ function step(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
     case 'cancel_requested':
       return task.cancel ? task : { ...task, cancel: { reason: event.reason, requestedAt: now } }
     case 'cancel_sent':
-      if (!task.cancel || task.cancel.sentAt !== undefined) return task
-      return {
-        ...task,
-        cancel: { ...task.cancel, sentAt: now },
-        refreshAfter: Math.min(task.refreshAfter, now),
-      }
+      return sent(task, event, now)
     case 'answered':
       return settleInput(task, event.key, 'answered', now)
     case 'answered_late':
@@ -118,6 +114,20 @@ function step(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
     default:
       return event satisfies never
   }
+}
+
+function sent(task: TaskRecord, event: TaskEvent & { type: 'cancel_sent' }, now: number): TaskRecord {
+  const { escalation = 0, escalateAfterMs } = event
+  if (!task.cancel || nextEscalation(task.cancel) !== escalation) return task
+  const { reason, requestedAt, sentAt = now } = task.cancel
+  const cancel: CancelWish = {
+    reason,
+    requestedAt,
+    sentAt,
+    ...(escalation > 0 && { escalations: escalation }),
+    ...(escalateAfterMs !== undefined && { escalateAt: now + escalateAfterMs }),
+  }
+  return { ...task, cancel, refreshAfter: Math.min(task.refreshAfter, now) }
 }
 
 function observe(task: TaskRecord, event: TaskEvent & { type: 'snapshot' }, now: number): TaskRecord {

@@ -71,9 +71,11 @@ function waiting(questions: readonly Question[], task: TaskRecord, audience: Aud
 
 function wish({ cancel }: TaskRecord): string {
   if (!cancel) return ''
-  return cancel.sentAt === undefined
-    ? `Asked to stop at ${time(cancel.requestedAt)}; the engine has not been reached yet.`
-    : `Asked to stop at ${time(cancel.requestedAt)}; the engine has been told and has not stopped yet.`
+  const told =
+    cancel.sentAt === undefined
+      ? 'the engine has not been reached yet'
+      : `the engine has been told${cancel.escalations ? ' again, to stop by force,' : ''} and has not stopped yet`
+  return `Asked to stop at ${time(cancel.requestedAt)}; ${told}.`
 }
 
 function failureLine(what: string, task: TaskRecord): string {

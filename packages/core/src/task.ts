@@ -33,11 +33,28 @@ export interface InputRecord {
   readonly gone?: boolean
 }
 
+/** Before every time that a clock can show. */
+const AT_ONCE = Number.MIN_SAFE_INTEGER
+
 /** The wish to stop a run: requested, then sent, then confirmed by the engine (the task is `cancelled`). */
 export interface CancelWish {
   readonly reason: string
   readonly requestedAt: number
   readonly sentAt?: number
+  /** How often the wish was sent again since. */
+  readonly escalations?: number
+  /** When it is sent again if the run goes on, in ms since the epoch; absent where it is not. */
+  readonly escalateAt?: number
+}
+
+/** When the wish has to be sent, in ms since the epoch: at once, as an escalation, or never. */
+export function wishDueAt({ sentAt, escalateAt }: CancelWish): number | undefined {
+  return sentAt === undefined ? AT_ONCE : escalateAt
+}
+
+/** Which sending of the wish is next: 0 is the wish itself, then its escalations. */
+export function nextEscalation({ sentAt, escalations = 0 }: CancelWish): number {
+  return sentAt === undefined ? 0 : escalations + 1
 }
 
 /**
@@ -95,15 +112,14 @@ export function expiresAt(record: TaskRecord): number | undefined {
 /** Nobody asked for a running task this long, in ms: the sweeper looks, so that its end is recorded and expires. */
 export const IDLE_MS = 3_600_000
 
-/** Before every time that a clock can show. */
-const AT_ONCE = Number.MIN_SAFE_INTEGER
-
 /**
  * The moment after which a record needs the sweeper, or undefined for one that does not: a start past its
- * deadline, a wish to cancel that is still unsent, a run that nobody has followed for `IDLE_MS`.
+ * deadline, a wish to cancel that is to be sent (again), a run that nobody has followed for `IDLE_MS`.
  */
 export function dueAfter(record: TaskRecord): number | undefined {
   if (isTerminal(record.state)) return undefined
-  if (record.cancel !== undefined && record.cancel.sentAt === undefined) return AT_ONCE
-  return record.state === 'starting' ? record.startDeadline : record.refreshAfter + IDLE_MS
+  const wish = record.cancel && wishDueAt(record.cancel)
+  if (wish === AT_ONCE) return wish
+  if (record.state === 'starting') return record.startDeadline
+  return Math.min(record.refreshAfter + IDLE_MS, wish ?? Number.POSITIVE_INFINITY)
 }

@@ -1,19 +1,22 @@
 import type { CancelResult } from '../backend.js'
 import { toRunbridgeError } from '../errors.js'
 import { isTerminal } from '../run.js'
-import type { TaskRecord } from '../task.js'
+import { nextEscalation, type TaskRecord, wishDueAt } from '../task.js'
 import type { ServiceContext } from './context.js'
 
-/** Sends a wish to cancel that is recorded and still unsent. Whether the run stops is for the engine to say. */
+/** Sends a wish to cancel that is recorded and due: still unsent, or to be sent again. Whether the run stops is for the engine to say. */
 export async function sendWish(context: ServiceContext, record: TaskRecord): Promise<TaskRecord> {
   const { run, cancel } = record
   const tool = context.tool(record.tool)
-  if (!run || !tool || !cancel || cancel.sentAt !== undefined || isTerminal(record.state)) return record
+  if (!run || !tool || !cancel || isTerminal(record.state)) return record
+  const dueAt = wishDueAt(cancel)
+  if (dueAt === undefined || context.clock.now() < dueAt) return record
+  const escalation = nextEscalation(cancel)
   context.onStep('wish.sending')
   let result: CancelResult
   try {
     const signal = context.within(context.requestTimeoutMs)
-    result = await tool.backend.cancel(tool.workflow, run, cancel.reason, { signal })
+    result = await tool.backend.cancel(tool.workflow, run, cancel.reason, { signal, escalation })
   } catch (thrown) {
     result = { kind: 'failed', error: toRunbridgeError(thrown) }
   }
@@ -22,7 +25,13 @@ export async function sendWish(context: ServiceContext, record: TaskRecord): Pro
     context.log.warn({ taskId: record.taskId, err: result.error }, 'a wish to cancel could not be sent yet')
     return record
   }
-  return (await context.apply(record, { type: 'cancel_sent' })) ?? record
+  const { escalateAfterMs } = result.kind === 'sent' ? result : {}
+  const sent = {
+    type: 'cancel_sent',
+    escalation,
+    ...(escalateAfterMs !== undefined && { escalateAfterMs }),
+  } as const
+  return (await context.apply(record, sent)) ?? record
 }
 
 /** Records the wish first, so that it outlives this process, then sends it. */

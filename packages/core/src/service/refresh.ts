@@ -1,5 +1,5 @@
-import type { GetResult } from '../backend.js'
-import { toRunbridgeError } from '../errors.js'
+import type { GetResult, Unreadable } from '../backend.js'
+import { RunbridgeError, toRunbridgeError } from '../errors.js'
 import { reduce, type TaskEvent } from '../lifecycle.js'
 import { isTerminal, type RunRef } from '../run.js'
 import type { TaskRecord } from '../task.js'
@@ -39,9 +39,7 @@ async function claimAndRead(context: ServiceContext, record: TaskRecord, run: Ru
   if ((await store.update(claimed)) !== 'updated') return (await store.get(record)) ?? record
   const held = await sendWish(context, { ...claimed, version: claimed.version + 1 })
   const tool = context.tool(held.tool)
-  const events = tool
-    ? await read(context, tool, held, run)
-    : [unreadable(context, held, 'misconfigured', `no tool named ${held.tool} is configured any more`)]
+  const events = tool ? await read(context, tool, held, run) : [unreadable(context, held, noTool(held))]
   return (await context.apply(held, ...events)) ?? held
 }
 
@@ -78,23 +76,31 @@ async function read(
         { taskId: record.taskId, run: run.id, code, reason: message },
         'a run could not be read',
       )
-      return [unreadable(context, record, code, message, tool.backend.maxRunMs)]
+      return [unreadable(context, record, result, tool.backend.maxRunMs)]
     }
     default:
       return result satisfies never
   }
 }
 
-/** An unreadable run is looked at half as often: an outage or a quota is not helped by more calls. */
+function noTool({ tool }: TaskRecord): Unreadable {
+  const message = `no tool named ${tool} is configured any more`
+  return { kind: 'unreadable', error: new RunbridgeError('misconfigured', message) }
+}
+
+/**
+ * An unreadable run is looked at half as often: an outage or a quota is not helped by more calls. The engine may
+ * want it left alone for longer.
+ */
 function unreadable(
   context: ServiceContext,
   record: TaskRecord,
-  code: (TaskEvent & { type: 'unreadable' })['code'],
-  reason: string,
+  { error, retryAfterMs = 0 }: Unreadable,
   maxRunMs?: number,
 ): TaskEvent {
   const now = context.clock.now()
-  const retryAt = now + Math.min(MAX_INTERVAL_MS, 2 * pollInterval(record, now))
+  const retryAt = now + Math.max(retryAfterMs, Math.min(MAX_INTERVAL_MS, 2 * pollInterval(record, now)))
+  const { code, message: reason } = error
   const life = maxRunMs === undefined ? {} : { maxRunMs: maxRunMs + LIFE_ALLOWANCE_MS }
   return { type: 'unreadable', code, reason, retryAt, ...life }
 }

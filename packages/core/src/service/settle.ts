@@ -11,7 +11,8 @@ export async function find(context: ServiceContext, tool: TaskTool, record: Task
   context.onStep('find.sending')
   try {
     const signal = context.within(context.requestTimeoutMs)
-    return await tool.backend.find(tool.workflow, record.runKey, { signal })
+    const since = record.createdAt - context.clockAllowanceMs
+    return await tool.backend.find(tool.workflow, record.runKey, { signal, since })
   } catch (thrown) {
     return { kind: 'unreadable', error: toRunbridgeError(thrown) }
   } finally {
@@ -21,9 +22,10 @@ export async function find(context: ServiceContext, tool: TaskTool, record: Task
 
 /** The event for a start that nothing shows, or that more than one run shows. */
 export function notSettled(found: FindResult & { kind: 'absent' | 'ambiguous' }) {
+  const hint = found.kind === 'absent' && found.hint !== undefined ? ` ${found.hint}` : ''
   const message =
     found.kind === 'absent'
-      ? 'The answer of the start was lost and the engine shows no run of it. It may have started; do not repeat it before you have looked at the engine.'
+      ? `The answer of the start was lost and the engine shows no run of it. It may have started; do not repeat it before you have looked at the engine.${hint}`
       : `The answer of the start was lost and ${found.runs.length} runs carry its key (${found.runs.map((run) => run.id).join(', ')}). Do not repeat it before you have looked at the engine.`
   return { type: 'start_unsettled', message } as const
 }
@@ -57,7 +59,7 @@ export async function settle(context: ServiceContext, record: TaskRecord): Promi
       return context.apply(record, notSettled(found))
     case 'unreadable': {
       const { code, message } = found.error
-      const retryAt = clock.now() + pollInterval(record, clock.now())
+      const retryAt = clock.now() + Math.max(found.retryAfterMs ?? 0, pollInterval(record, clock.now()))
       return context.apply(record, { type: 'unreadable', code, reason: message, retryAt })
     }
     default:

@@ -59,6 +59,7 @@ export interface FakeCall {
   readonly gate?: Gate
   readonly response?: GateResponse
   readonly reason?: string
+  readonly escalation?: number
   readonly input?: JsonObject
   readonly marks?: Marks
 }
@@ -289,8 +290,8 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       }
     },
 
-    async cancel(workflow, ref, reason, { signal }) {
-      const scripted = await arrive('cancel', workflow, signal, { run: ref, reason })
+    async cancel(workflow, ref, reason, { signal, escalation = 0 }) {
+      const scripted = await arrive('cancel', workflow, signal, { run: ref, reason, escalation })
       if (scripted === 'aborted') return failure('failed', 'unknown_outcome', gone)
       if (scripted !== undefined && scripted !== 'sent_in_vain') return scripted
       const [target] = byRef(ref)

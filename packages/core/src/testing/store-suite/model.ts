@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isTerminal, RUN_STATES } from '../../run.js'
 import type { TaskFilter, TaskStore } from '../../store.js'
-import { expiresAt, IDLE_MS, type TaskKey, type TaskRecord } from '../../task.js'
+import { type CancelWish, expiresAt, IDLE_MS, type TaskKey, type TaskRecord } from '../../task.js'
 import type { StoreTests } from '../store-suite.js'
 import { taskRecord } from '../task-record.js'
 import { readPages } from './expect.js'
@@ -28,7 +28,7 @@ function drawRecord(draw: Draw): TaskRecord {
   const key = drawKey(draw)
   const state = RUN_STATES[draw(RUN_STATES.length)]!
   const attempt = draw(3)
-  const wish = draw(3)
+  const wish = draw(4)
   const { run: _, ...unstarted } = taskRecord(key)
   return {
     ...unstarted,
@@ -41,7 +41,17 @@ function drawRecord(draw: Draw): TaskRecord {
     retainMs: draw(3),
     ...(isTerminal(state) && { endedAt: draw(4) }),
     ...(attempt > 0 && { run: { id: `run-${attempt}`, attempt } }),
-    ...(wish > 0 && { cancel: { reason: 'enough', requestedAt: 3, ...(wish > 1 && { sentAt: 4 }) } }),
+    ...(wish > 0 && { cancel: drawnWish(wish) }),
+  }
+}
+
+/** Unsent, sent, or sent and to be sent again. */
+function drawnWish(stage: number): CancelWish {
+  return {
+    reason: 'enough',
+    requestedAt: 3,
+    ...(stage > 1 && { sentAt: 4 }),
+    ...(stage > 2 && { escalateAt: 5 }),
   }
 }
 
@@ -60,7 +70,9 @@ const sorted = (records: Iterable<TaskRecord>) =>
 function isDue(record: TaskRecord, now: number): boolean {
   if (isTerminal(record.state)) return false
   if (record.cancel !== undefined && record.cancel.sentAt === undefined) return true
-  return record.state === 'starting' ? record.startDeadline < now : record.refreshAfter + IDLE_MS < now
+  if (record.state === 'starting') return record.startDeadline < now
+  const { escalateAt } = record.cancel ?? {}
+  return record.refreshAfter + IDLE_MS < now || (escalateAt !== undefined && escalateAt < now)
 }
 
 type Operation = (store: TaskStore, model: Model, draw: Draw) => Promise<string>

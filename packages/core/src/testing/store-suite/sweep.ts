@@ -77,6 +77,15 @@ export function sweepTests({ it }: StoreTests): void {
     assert.deepEqual((await store.sweep(NOON, 10)).due, [])
   })
 
+  it('names a sent wish again when its escalation is due, until it is sent too', async (store) => {
+    const sent = { ...wish, sentAt: NOON, escalateAt: NOON + 50 }
+    await store.create(taskRecord({ refreshAfter: NOON, cancel: sent }))
+    assert.deepEqual((await store.sweep(NOON + 50, 10)).due, [])
+    assert.deepEqual((await store.sweep(NOON + 51, 10)).due.length, 1)
+    await store.update(taskRecord({ refreshAfter: NOON, cancel: { ...wish, sentAt: NOON, escalations: 1 } }))
+    assert.deepEqual((await store.sweep(NOON + 51, 10)).due, [])
+  })
+
   it('names a start no more once it is settled', async (store) => {
     await store.create(taskRecord({ state: 'starting', startDeadline: NOON }))
     assert.equal((await store.sweep(FAR, 10)).due.length, 1)
