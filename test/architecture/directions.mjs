@@ -8,9 +8,11 @@ export const MAY_IMPORT = {
   core: [],
   stores: ['core'],
   'step-functions': ['core'],
+  'google-workflows': ['core'],
+  'github-actions': ['core'],
   server: ['core'],
   emulators: [],
-  cli: ['core', 'stores', 'step-functions', 'server', 'emulators'],
+  cli: ['core', 'stores', 'step-functions', 'google-workflows', 'github-actions', 'server', 'emulators'],
 }
 
 /**
@@ -21,8 +23,23 @@ export const STANDS_ON = {
   core: ['zod'],
   stores: ['@aws-sdk/client-dynamodb', 'libsql', 'pg'],
   'step-functions': ['@aws-sdk/client-sfn', '@aws-sdk/credential-providers', 'zod'],
+  'google-workflows': ['@google-cloud/workflows', 'google-auth-library', 'zod'],
+  'github-actions': [
+    '@octokit/auth-app',
+    '@octokit/plugin-throttling',
+    '@octokit/rest',
+    'yaml',
+    'yauzl',
+    'zod',
+  ],
   server: ['@hono/node-server', '@modelcontextprotocol/server', 'ajv', 'ajv-formats', 'hono', 'pino', 'zod'],
-  emulators: ['aws-local-stepfunctions', 'zod'],
+  emulators: [
+    '@google-cloud/workflows',
+    '@grpc/grpc-js',
+    '@grpc/proto-loader',
+    'aws-local-stepfunctions',
+    'zod',
+  ],
   cli: [
     '@aws-sdk/client-dynamodb',
     '@aws-sdk/client-sfn',

@@ -6,8 +6,10 @@ import { type Manifest, manifest, packageFolders, root } from './sources.js'
 /** What each folder publishes, as `*` patterns below its `src`: each file that fits is a subpath, and no other. */
 const PUBLISHES: Readonly<Record<string, readonly string[]>> = {
   core: ['index.ts', 'wire/*/index.ts', 'testing/index.ts'],
-  stores: ['memory.ts', 'sqlite.ts'],
+  stores: ['*.ts'],
   'step-functions': ['index.ts'],
+  'google-workflows': ['index.ts'],
+  'github-actions': ['index.ts'],
   server: ['index.ts'],
   emulators: ['*/index.ts'],
   cli: ['index.ts'],
