@@ -18,6 +18,7 @@ import {
   JSON_RPC_CODES,
   jsonRpcError,
   parseInputResponses,
+  parseListenParams,
   parseTaskParams,
   wireStatus,
 } from './index.js'
@@ -216,10 +217,24 @@ describe('parsers', () => {
     })
   })
 
+  it('read the tasks of a subscription, each once and only what can be an id', () => {
+    const taskIds = ['tsk_2', 'tsk_1', '', 'tsk_2', 'x'.repeat(513)]
+    expect(parseListenParams({ notifications: { taskIds, toolsListChanged: true } })).toEqual({
+      taskIds: ['tsk_2', 'tsk_1'],
+    })
+    expect(parseListenParams({ notifications: { taskIds: [] } })).toEqual({ taskIds: [] })
+    expect(parseListenParams({ notifications: { toolsListChanged: true } })).toEqual({ taskIds: undefined })
+    for (const bad of ['tsk_1', [1], Array.from({ length: 1001 }, String)]) {
+      expect(() => parseListenParams({ notifications: { taskIds: bad } })).toThrow(
+        /^params.notifications.taskIds/,
+      )
+    }
+  })
+
   it('answer any JSON with a value or a RunbridgeError', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        for (const parser of [parseTaskParams, parseInputResponses]) {
+        for (const parser of [parseTaskParams, parseListenParams, parseInputResponses]) {
           try {
             parser(value as Json)
           } catch (thrown) {

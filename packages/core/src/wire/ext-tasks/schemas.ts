@@ -10,6 +10,13 @@ const MAX_RESPONSES = 100
 
 const taskParams = z.looseObject({ taskId: z.string().min(1).max(MAX_TASK_ID) })
 
+/** More tasks than one owner can have open; a subscription names its own. */
+const MAX_TASK_IDS = 1_000
+
+const subscription = z.looseObject({
+  notifications: z.looseObject({ taskIds: z.array(z.string()).max(MAX_TASK_IDS).optional() }).optional(),
+})
+
 const responses = z
   .record(z.string(), z.unknown())
   .refine((entries) => Object.keys(entries).length <= MAX_RESPONSES, `at most ${MAX_RESPONSES} entries`)
@@ -29,6 +36,16 @@ const elicitResult = z.discriminatedUnion('action', [
 /** Params of `tasks/get` and `tasks/cancel` (ext-tasks, "Task Polling", "Task Cancellation"). */
 export function parseTaskParams(params: unknown): { readonly taskId: string } {
   return { taskId: check(taskParams, params, 'params').taskId }
+}
+
+/**
+ * The tasks that a `subscriptions/listen` asks for (ext-tasks, "Task Status Notifications"), each once;
+ * undefined where it asks for none of this kind. Ids that can be none of ours are left out, like unknown ones.
+ */
+export function parseListenParams(params: unknown): { readonly taskIds: readonly string[] | undefined } {
+  const { notifications } = check(subscription, params, 'params')
+  const ours = notifications?.taskIds?.filter((id) => id !== '' && id.length <= MAX_TASK_ID)
+  return { taskIds: ours && [...new Set(ours)] }
 }
 
 export interface InputResponses {
