@@ -74,8 +74,8 @@ export interface GetContext extends CallContext {
 }
 
 /**
- * The three outcomes of one attempt. `refused` is only for an answer of the engine that says nothing runs;
- * a reset connection, a time-out or a 5xx is `unknown`.
+ * The three outcomes of one attempt. `refused` is only for an answer of the engine that says nothing runs, or where
+ * nothing was sent (arguments that don't fit, no credentials); a reset connection, a time-out or a 5xx is `unknown`.
  */
 export type StartResult =
   | { readonly kind: 'started'; readonly run: RunRef }
