@@ -1,5 +1,6 @@
 export * from './backend.js'
 export * from './clock.js'
+export * from './elicitation.js'
 export * from './errors.js'
 export * from './ids.js'
 export * from './json.js'

@@ -109,6 +109,12 @@ export function expiresAt(record: TaskRecord): number | undefined {
   return record.endedAt === undefined ? undefined : record.endedAt + record.retainMs
 }
 
+/** How long after its creation the record may be discarded, in whole ms; null while its run may still go on. */
+export function lifetimeMs(record: TaskRecord): number | null {
+  const expires = expiresAt(record)
+  return expires === undefined ? null : Math.max(1, Math.round(expires - record.createdAt))
+}
+
 /** Nobody asked for a running task this long, in ms: the sweeper looks, so that its end is recorded and expires. */
 export const IDLE_MS = 3_600_000
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json.js'
 import { type ResultOptions, type ToolResult, toolResult } from '../../result.js'
 import type { Question, Task } from '../../service/task-service.js'
 import { type Audience, statusMessage } from '../../status-message.js'
-import { expiresAt } from '../../task.js'
+import { lifetimeMs } from '../../task.js'
 import { type JsonRpcError, taskError } from './errors.js'
 import { type WireStatus, wireStatus } from './states.js'
 
@@ -86,14 +86,13 @@ export function elicitRequest(message: string, requestedSchema: JsonObject): Eli
 
 function wireTask(task: Task, view: View): WireTask {
   const { record } = task
-  const expires = expiresAt(record)
   return {
     taskId: record.taskId,
     status: wireStatus(record.state, view.canBeAsked && task.questions.length > 0),
     statusMessage: statusMessage(task, view),
     createdAt: new Date(record.createdAt).toISOString(),
     lastUpdatedAt: new Date(record.updatedAt).toISOString(),
-    ttlMs: expires === undefined ? null : Math.max(1, Math.round(expires - record.createdAt)),
+    ttlMs: lifetimeMs(record),
     pollIntervalMs: Math.max(1, Math.round(task.pollIntervalMs)),
   }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { RunbridgeError } from '../../errors.js'
-import type { JsonObject } from '../../json.js'
+import { parseElicitResult } from '../../elicitation.js'
+import { parse } from '../../parse.js'
 import type { InputResponse } from '../../service/task-service.js'
 
 /** Ids are ours; anything longer is none of them and need not reach the store. */
@@ -21,21 +21,9 @@ const responses = z
   .record(z.string(), z.unknown())
   .refine((entries) => Object.keys(entries).length <= MAX_RESPONSES, `at most ${MAX_RESPONSES} entries`)
 
-/** `ElicitResult` (2026-07-28 schema): form answers are flat and primitive. */
-const elicitResult = z.discriminatedUnion('action', [
-  z.looseObject({
-    action: z.literal('accept'),
-    content: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
-      .optional(),
-  }),
-  z.looseObject({ action: z.literal('decline') }),
-  z.looseObject({ action: z.literal('cancel') }),
-])
-
 /** Params of `tasks/get` and `tasks/cancel` (ext-tasks, "Task Polling", "Task Cancellation"). */
 export function parseTaskParams(params: unknown): { readonly taskId: string } {
-  return { taskId: check(taskParams, params, 'params').taskId }
+  return { taskId: parse(taskParams, params, 'params').taskId }
 }
 
 /**
@@ -43,7 +31,7 @@ export function parseTaskParams(params: unknown): { readonly taskId: string } {
  * undefined where it asks for none of this kind. Ids that can be none of ours are left out, like unknown ones.
  */
 export function parseListenParams(params: unknown): { readonly taskIds: readonly string[] | undefined } {
-  const { notifications } = check(subscription, params, 'params')
+  const { notifications } = parse(subscription, params, 'params')
   const ours = notifications?.taskIds?.filter((id) => id !== '' && id.length <= MAX_TASK_ID)
   return { taskIds: ours && [...new Set(ours)] }
 }
@@ -61,23 +49,10 @@ export interface InputResponses {
 export function parseInputResponses(value: unknown): InputResponses {
   const accepted: [string, InputResponse][] = []
   const malformed: string[] = []
-  for (const [key, entry] of Object.entries(check(responses, value, 'inputResponses'))) {
-    const parsed = elicitResult.safeParse(entry)
-    if (!parsed.success) malformed.push(key)
-    else accepted.push([key, inputResponse(parsed.data)])
+  for (const [key, entry] of Object.entries(parse(responses, value, 'inputResponses'))) {
+    const response = parseElicitResult(entry)
+    if (response === undefined) malformed.push(key)
+    else accepted.push([key, response])
   }
   return { responses: Object.fromEntries(accepted), malformed }
-}
-
-function inputResponse(result: z.infer<typeof elicitResult>): InputResponse {
-  if (result.action !== 'accept') return { action: result.action }
-  return { action: 'accept', content: (result.content ?? {}) as JsonObject }
-}
-
-function check<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  const path = [name, ...(issue?.path ?? [])].map(String).join('.')
-  throw new RunbridgeError('invalid_input', `${path}: ${issue?.message ?? 'invalid'}.`)
 }
