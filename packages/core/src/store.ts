@@ -53,6 +53,13 @@ export interface TaskStore {
    * @param limit 1 to 1000
    */
   list(owner: Owner, filter: TaskFilter, limit: number, cursor?: string): Promise<TaskPage>
+  /**
+   * Points a name of the owner at one of its tasks, by compare-and-set: where the name points at nothing, or at
+   * `holder`. Returns the id that it points at afterwards, which is another one where another task has the name.
+   * A name goes with the record that it points at, and does not come back when the id is used again. A task without
+   * a record gets no name; undefined is returned then, where the name points at nothing.
+   */
+  claim(owner: Owner, name: string, taskId: string, holder?: string): Promise<string | undefined>
   /** Every record that follows the run, any owner's and any attempt's. */
   byRun(query: RunQuery): Promise<readonly TaskRecord[]>
   /**

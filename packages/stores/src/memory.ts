@@ -20,6 +20,7 @@ export function memory(): TaskStore & SecretStore {
   // As JSON text, as any other store has it: nobody shares an object with it.
   const records = new Map<string, string>()
   const secrets = new Map<string, Uint8Array>()
+  const names = new Map<string, TaskKey>()
   let open = true
 
   const keyOf = ({ owner, taskId }: TaskKey) => JSON.stringify([owner, taskId])
@@ -29,6 +30,11 @@ export function memory(): TaskStore & SecretStore {
     return text === undefined ? undefined : (JSON.parse(text) as TaskRecord)
   }
   const all = () => [...records.values()].map((text) => JSON.parse(text) as TaskRecord)
+  const remove = (key: TaskKey): boolean => {
+    const removed = records.delete(keyOf(key))
+    for (const [name, target] of names) if (keyOf(target) === keyOf(key)) names.delete(name)
+    return removed
+  }
   const whileOpen = () => {
     if (!open) throw new RunbridgeError('unavailable', 'The task store in memory is closed.')
   }
@@ -59,7 +65,7 @@ export function memory(): TaskStore & SecretStore {
     async delete(key, version) {
       whileOpen()
       if (version !== undefined && read(key)?.version !== version) return false
-      return records.delete(keyOf(key))
+      return remove(key)
     },
 
     async list(owner, filter, limit, cursor) {
@@ -74,6 +80,16 @@ export function memory(): TaskStore & SecretStore {
       return matching.length > limit && last ? { records: page, next: encodeCursor(last) } : { records: page }
     },
 
+    async claim(owner, name, taskId, holder) {
+      whileOpen()
+      const key = JSON.stringify([owner, name])
+      const present = names.get(key)?.taskId
+      if (present !== undefined && present !== holder) return present
+      if (!records.has(keyOf({ owner, taskId }))) return present
+      names.set(key, { owner, taskId })
+      return taskId
+    },
+
     async byRun(query) {
       whileOpen()
       return all().filter((record) =>
@@ -85,7 +101,7 @@ export function memory(): TaskStore & SecretStore {
       whileOpen()
       const expired = all().filter((record) => (expiresAt(record) ?? now) < now)
       const removed = expired.slice(0, limit)
-      for (const record of removed) records.delete(keyOf(record))
+      for (const record of removed) remove(record)
       const due = all()
         .filter((record) => (dueAfter(record) ?? now) < now)
         .sort((a, b) => a.refreshAfter - b.refreshAfter)

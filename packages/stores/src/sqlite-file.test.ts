@@ -176,6 +176,7 @@ describe('the schema', () => {
     expect(await store.byRun({ runId: 'run-2' })).toHaveLength(1)
     expect(await store.sweep(1041, 10)).toMatchObject({ removed: 1, due: [{ taskId: 'tsk_a' }] })
     expect(await store.update(records[1]!)).toBe('updated')
+    expect(await store.claim('local', 'n', 'tsk_a')).toBe('tsk_a')
     expect(await store.secret('key')).toHaveLength(32)
     await store.close()
     expect(version()).toEqual([{ version: SCHEMA_VERSION }])

@@ -5,7 +5,14 @@ import type Database from 'libsql'
 import { checkLimit, decodeCursor, encodeCursor } from './common/cursor.js'
 import { isBusy, storeError } from './sqlite/errors.js'
 import { openDatabase } from './sqlite/open.js'
-import { changingColumns, column, RECORD_COLUMNS, type RecordRow, toRecord } from './sqlite/row.js'
+import {
+  changingColumns,
+  column,
+  fromColumn,
+  RECORD_COLUMNS,
+  type RecordRow,
+  toRecord,
+} from './sqlite/row.js'
 import { transaction } from './sqlite/transaction.js'
 
 export interface SqliteOptions {
@@ -97,6 +104,14 @@ export function sqlite({ path, busyTimeoutMs = 5000 }: SqliteOptions): TaskStore
         return rows.length > limit && last ? { records, next: encodeCursor(last) } : { records }
       }),
 
+    claim: (owner, name, taskId, holder) =>
+      write(({ claim, holderOf }) => {
+        const key = { owner: column(owner), name: column(name) }
+        claim.run({ ...key, taskId: column(taskId), holder: holder === undefined ? null : column(holder) })
+        const row = holderOf.get(key.owner, key.name) as { task_id: string } | undefined
+        return row && fromColumn(row.task_id)
+      }),
+
     byRun: (query) =>
       use(({ byRunKey, byRunId }) => {
         const rows = 'runKey' in query ? byRunKey.all(column(query.runKey)) : byRunId.all(column(query.runId))
@@ -156,6 +171,11 @@ function prepare(db: Database.Database) {
         and (:tool is null or tool = :tool)
         and (:states is null or state in (select value from json_each(:states)))
       order by created_at desc, task_id desc limit :limit`),
+    claim: db.prepare<object>(`
+      insert into name (owner, name, task_id) select owner, :name, task_id from task
+      where owner = :owner and task_id = :taskId
+      on conflict do update set task_id = excluded.task_id where name.task_id = :holder`),
+    holderOf: db.prepare('select task_id from name where owner = ? and name = ?'),
     byRunKey: db.prepare(`select ${RECORD_COLUMNS} from task where run_key = ?`),
     byRunId: db.prepare(`select ${RECORD_COLUMNS} from task where run_id = ?`),
     expire: db.prepare(`

@@ -134,6 +134,41 @@ const DEFECTS: Readonly<Record<string, readonly [(store: TaskStore) => Partial<T
     }),
     'refuses a cursor that it did not make',
   ],
+  'takes a name from anybody': [
+    (store) => ({
+      claim: async (owner, name, taskId) => {
+        const holder = await store.claim(owner, name, taskId)
+        return holder === taskId ? taskId : store.claim(owner, name, taskId, holder)
+      },
+    }),
+    'lets a name be taken over from the holder that is named, and from no other',
+  ],
+  'reads a name, waits, then takes it': [
+    (store) => ({
+      claim: async (owner, name, taskId, holder) => {
+        const present = await store.claim(owner, name, 'no task', undefined)
+        if (present !== undefined && present !== holder) return present
+        await store.claim(owner, name, taskId, holder)
+        return taskId
+      },
+    }),
+    'gives a contested name to one task, and each takeover to one',
+  ],
+  'keeps names for ever': [
+    (store) => {
+      const names = new Map<string, string>()
+      return {
+        claim: async (owner, name, taskId, holder) => {
+          const key = JSON.stringify([owner, name])
+          const present = names.get(key)
+          if ((present ?? holder) !== holder || !(await store.get({ owner, taskId }))) return present
+          names.set(key, taskId)
+          return taskId
+        },
+      }
+    },
+    'frees the names of a record that is deleted, and not for the next record under its id',
+  ],
   'finds one task of a run': [
     (store) => ({ byRun: async (query) => (await store.byRun(query)).slice(0, 1) }),
     'finds several tasks, of several owners, attempts and states',

@@ -6,6 +6,7 @@ import { durabilityTests } from './store-suite/durability.js'
 import { keepTests } from './store-suite/keep.js'
 import { listTests } from './store-suite/list.js'
 import { modelTests } from './store-suite/model.js'
+import { nameTests } from './store-suite/names.js'
 import { runTests } from './store-suite/runs.js'
 import { sweepTests } from './store-suite/sweep.js'
 
@@ -80,6 +81,7 @@ export function storeSuite(runner: SuiteRunner, options: StoreSuiteOptions): voi
   runner.describe(`TaskStore: ${options.name}`, () => {
     group('create, get, update, delete', keepTests)
     group('list', listTests)
+    group('claim', nameTests)
     group('byRun', runTests)
     group('sweep', sweepTests)
     group('at the same time', concurrencyTests)

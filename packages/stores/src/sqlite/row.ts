@@ -21,7 +21,7 @@ export function column(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-function fromColumn(text: string): string {
+export function fromColumn(text: string): string {
   return JSON.parse(`"${text}"`) as string
 }
 

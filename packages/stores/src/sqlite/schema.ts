@@ -34,6 +34,17 @@ const MIGRATIONS: readonly string[] = [
    create index task_by_due on task (due_after) where due_after is not null;`,
 
   `create table secret (name text primary key, value blob not null) without rowid;`,
+
+  `create table name (
+     owner text not null,
+     name text not null,
+     task_id text not null,
+     primary key (owner, name)
+   ) without rowid;
+   create index name_by_task on name (owner, task_id);
+   create trigger name_goes_with_its_task after delete on task begin
+     delete from name where owner = old.owner and task_id = old.task_id;
+   end;`,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -81,6 +81,19 @@ export function concurrencyTests({ it, options }: StoreTests): void {
     assert.deepEqual([record?.marks, record?.version], [{ n: 6 * TIMES }, 6 * TIMES + 1])
   })
 
+  it('gives a contested name to one task, and each takeover to one', async (store, opened) => {
+    let holder: string | undefined
+    for (let round = 0; round < 4; round++) {
+      const before = holder
+      const taskId = (n: number) => `round ${round}, task ${n}`
+      for (let n = 0; n < 20; n++) await store.create(taskRecord({ taskId: taskId(n) }))
+      const outcomes = await calls(opened, 20, (each, n) => each.claim('local', 'n', taskId(n), before))
+      holder = outcomes[0]
+      assert.deepEqual(new Set(outcomes), new Set([holder]))
+      assert.notEqual(holder, before)
+    }
+  })
+
   it('removes an expired record for one of many sweeps', async (store, opened) => {
     for (let n = 0; n < 20; n++) await store.create(taskRecord({ taskId: `t${n}`, endedAt: 0, retainMs: 0 }))
     const sweeps = await calls(opened, 10, (each) => each.sweep(1, 5))

@@ -19,6 +19,16 @@ export function durabilityTests({ it }: StoreTests): void {
     assert.equal(await again.update(changed), 'updated')
   })
 
+  it('has every name as it was claimed', async (store, opened) => {
+    for (const taskId of ['a', 'b']) await store.create(taskRecord({ taskId }))
+    await store.claim('local', 'kept', 'a')
+    await store.claim('local', 'moved', 'a')
+    await store.claim('local', 'moved', 'b', 'a')
+    const again = await opened.reopen!()
+    assert.equal(await again.claim('local', 'kept', 'b'), 'a')
+    assert.equal(await again.claim('local', 'moved', 'a'), 'b')
+  })
+
   it('still knows what has expired, what is due, and its cursors', async (store, opened) => {
     await store.create(taskRecord({ taskId: 'old', createdAt: 1, endedAt: NOON, retainMs: 1 }))
     const wished = taskRecord({

@@ -213,6 +213,7 @@ export function keepTests({ it }: StoreTests): void {
     await rejectsWith('unavailable', () => store.update(taskRecord()))
     await rejectsWith('unavailable', () => store.delete(taskRecord()))
     await rejectsWith('unavailable', () => store.list('local', {}, 10))
+    await rejectsWith('unavailable', () => store.claim('local', 'n', 'tsk_1'))
     await rejectsWith('unavailable', () => store.byRun({ runKey: 'rb-1' }))
     await rejectsWith('unavailable', () => store.sweep(NOON, 10))
   })

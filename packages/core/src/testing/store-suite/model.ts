@@ -6,8 +6,15 @@ import type { StoreTests } from '../store-suite.js'
 import { taskRecord } from '../task-record.js'
 import { readPages } from './expect.js'
 
-/** What a store has to hold, kept as simply as can be: by owner and task id. */
-type Model = Map<string, TaskRecord>
+/** What a store has to hold, kept as simply as can be: records by owner and task id, names by owner and name. */
+class Model extends Map<string, TaskRecord> {
+  readonly names = new Map<string, string>()
+
+  override delete(key: string): boolean {
+    for (const [name, target] of this.names) if (target === key) this.names.delete(name)
+    return super.delete(key)
+  }
+}
 
 /** Takes one whole number apart into small choices, so that a smaller number is a simpler operation. */
 type Draw = (below: number) => number
@@ -131,6 +138,19 @@ const operations: Readonly<Record<string, Operation>> = {
     return `${owner} ${JSON.stringify(filter)} by ${limit}`
   },
 
+  async claim(store, model, draw) {
+    const { owner, taskId } = drawKey(draw)
+    const name = JSON.stringify([owner, draw(2)])
+    const from = [undefined, ...['t0', 't1', 't2', 't3']][draw(5)]
+    const holder = model.names.get(name)
+    const free = holder === undefined || (from !== undefined && holder === keyOf({ owner, taskId: from }))
+    if (free && model.has(keyOf({ owner, taskId }))) model.names.set(name, keyOf({ owner, taskId }))
+    const target = model.names.get(name)
+    const expected = target === undefined ? undefined : (JSON.parse(target) as [string, string])[1]
+    assert.equal(await store.claim(owner, name, taskId, from), expected)
+    return `${name} for ${taskId} from ${from}: ${expected}`
+  },
+
   async byRun(store, model, draw) {
     const runKey = `rb-${draw(2)}`
     const runId = `run-${draw(2) + 1}`
@@ -168,11 +188,11 @@ const operations: Readonly<Record<string, Operation>> = {
 // Creations and updates come more often, so that there is something to read.
 const weighted = [
   ...['create', 'update', 'list', 'update', 'create', 'update'],
-  ...['sweep', 'update', 'byRun', 'create', 'delete', 'update'],
+  ...['sweep', 'update', 'byRun', 'create', 'delete', 'update', 'claim', 'claim'],
 ] as const
 
 async function follow(store: TaskStore, choices: readonly number[]): Promise<void> {
-  const model: Model = new Map()
+  const model = new Model()
   const trace: string[] = []
   try {
     for (const choice of choices) {
