@@ -32,7 +32,16 @@ export const STANDS_ON = {
     'yauzl',
     'zod',
   ],
-  server: ['@hono/node-server', '@modelcontextprotocol/server', 'ajv', 'ajv-formats', 'hono', 'pino', 'zod'],
+  server: [
+    '@hono/node-server',
+    '@modelcontextprotocol/server',
+    'ajv',
+    'ajv-formats',
+    'hono',
+    'jose',
+    'pino',
+    'zod',
+  ],
   emulators: [
     '@google-cloud/workflows',
     '@grpc/grpc-js',
