@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import type { Dispatcher } from './dispatch.js'
+import { type FaultScript, type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
+import { executionResource, type Resource } from './resources.js'
+import type { EmulatorState } from './state.js'
+
+/** The paths under which another process sets faults and reads what arrived. */
+export const controlPrefix = '/_emulator/'
+
+const target = z.custom<FaultTarget>((name) => typeof name === 'string' && isFaultTarget(name), {
+  error: 'not a call that is served, nor *',
+})
+
+const faultRequest = z
+  .strictObject({
+    operation: target.optional(),
+    next: z.array(faultSchema).optional(),
+    always: faultSchema.optional(),
+    clear: z.union([z.literal(true), target], { error: 'true, or a call that is served, or *' }).optional(),
+    forget: z.string().optional(),
+  })
+  .refine(
+    ({ operation, next, always }) =>
+      (operation === undefined) === (next === undefined && always === undefined),
+    { error: 'operation goes with next, always or both' },
+  )
+
+/** A callback that steps wait on. Its URL is a secret of the run; only tests see it. */
+export interface OpenCallback {
+  readonly execution: string
+  readonly id: string
+  readonly url: string
+  readonly waiters: number
+}
+
+export function openCallbacks({ executions, url }: EmulatorState): OpenCallback[] {
+  return [...executions.values()].flatMap((execution) =>
+    [...execution.callbacks.values()].map(({ id, waiters }) => ({
+      execution: execution.name,
+      id,
+      url: `${url}/v1/${execution.name}/callbacks/${id}`,
+      waiters,
+    })),
+  )
+}
+
+export function executionViews({ executions }: EmulatorState): Resource[] {
+  return [...executions.values()].map((execution) => executionResource(execution, 'FULL'))
+}
+
+/** Answers a control request: its status and JSON. */
+export function control(
+  { state, faults, calls }: Dispatcher,
+  method: string,
+  path: string,
+  body: string,
+): [number, unknown] {
+  switch (`${method} ${path.slice(controlPrefix.length)}`) {
+    case 'GET calls':
+      return [200, calls.report()]
+    case 'DELETE calls':
+      calls.reset()
+      return [200, calls.report()]
+    case 'GET executions':
+      return [200, executionViews(state)]
+    case 'GET callbacks':
+      return [200, openCallbacks(state)]
+    case 'GET faults':
+      return [200, faults.pending()]
+    case 'POST faults':
+      return setFaults(faults, body)
+    default:
+      return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
+  }
+}
+
+function setFaults(faults: FaultScript, body: string): [number, unknown] {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch (error) {
+    return [400, { message: `The body is not JSON: ${(error as Error).message}` }]
+  }
+  const parsed = faultRequest.safeParse(json)
+  if (!parsed.success) return [400, { message: z.prettifyError(parsed.error) }]
+  const { operation, next = [], always, clear, forget } = parsed.data
+  if (clear !== undefined) faults.clear(clear === true ? undefined : clear)
+  if (operation !== undefined) faults.next(operation, ...next)
+  if (operation !== undefined && always) faults.always(operation, always)
+  if (forget !== undefined) faults.forget(forget)
+  return [200, faults.pending()]
+}

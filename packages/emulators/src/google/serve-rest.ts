@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { control, controlPrefix } from './control.js'
+import { type Answer, type Dispatcher, dispatch } from './dispatch.js'
+import { type ApiError, apiError, RPC_CODES } from './errors.js'
+import { withNamedEnums, withNumericEnums } from './protos.js'
+import { route } from './routes.js'
+
+const MAX_BODY_BYTES = 1_048_576
+
+/** A name that a web page could have made to point here is none of these. */
+const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/
+
+/** One HTTP request: Google's REST surface, callbacks, and the control routes. */
+export async function serveRest(
+  dispatcher: Dispatcher,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  if (!LOOPBACK_HOST.test(incoming.headers.host ?? '')) {
+    return sendError(outgoing, apiError('PERMISSION_DENIED', 'This emulator answers to loopback names only.'))
+  }
+  const text = await bodyOf(incoming)
+  if (text === undefined)
+    return sendError(outgoing, apiError('INVALID_ARGUMENT', 'The request is too large.'))
+  const url = new URL(incoming.url ?? '/', 'http://localhost')
+  const method = incoming.method ?? 'GET'
+  if (url.pathname.startsWith(controlPrefix)) {
+    const [status, json] = control(dispatcher, method, url.pathname, text)
+    return sendJson(outgoing, status, json)
+  }
+  const body = parsed(text)
+  if (body === invalidJson) return sendError(outgoing, apiError('INVALID_ARGUMENT', 'The body is not JSON.'))
+  const query = Object.fromEntries(url.searchParams)
+  const routed = route(method, decodeURIComponent(url.pathname), query, body)
+  if (!routed) return sendError(outgoing, apiError('NOT_FOUND', `There is no ${method} ${url.pathname}.`))
+  const answer = await dispatch(dispatcher, routed.operation, 'rest', withNamedEnums(routed.request))
+  send(outgoing, answer, query.$alt === 'json;enum-encoding=int')
+}
+
+function send(outgoing: ServerResponse, answer: Answer, numericEnums: boolean): void {
+  switch (answer.kind) {
+    case 'resource':
+      sendJson(outgoing, 200, numericEnums ? withNumericEnums(answer.resource) : answer.resource)
+      return
+    case 'error':
+      sendError(outgoing, answer.error)
+      return
+    case 'status':
+      outgoing.writeHead(answer.status, { 'content-type': 'text/html' })
+      outgoing.end(`<html><body>${answer.status}</body></html>`)
+      return
+    case 'reset':
+      outgoing.socket?.resetAndDestroy()
+      return
+    case 'nothing':
+      return
+  }
+}
+
+/** https://cloud.google.com/apis/design/errors#http_mapping */
+function sendError(outgoing: ServerResponse, { status, message, permission }: ApiError): void {
+  const [, http] = RPC_CODES[status]
+  const details = permission !== undefined && {
+    details: [
+      {
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        reason: 'IAM_PERMISSION_DENIED',
+        domain: 'iam.googleapis.com',
+        metadata: { permission },
+      },
+    ],
+  }
+  sendJson(outgoing, http, { error: { code: http, message, status, ...details } })
+}
+
+function sendJson(outgoing: ServerResponse, status: number, json: unknown): void {
+  outgoing.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' })
+  outgoing.end(JSON.stringify(json))
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk)
+  }
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks).toString('utf8') : undefined
+}
+
+const invalidJson = Symbol('not JSON')
+
+function parsed(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return invalidJson
+  }
+}
