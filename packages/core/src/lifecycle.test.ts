@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inputKey, openQuestions, reduce, type TaskEvent, visible } from './lifecycle.js'
 import { type Gate, isTerminal, RUN_STATES, type RunRef, type Snapshot, TERMINAL_STATES } from './run.js'
-import { dueAfter, IDLE_MS, nextEscalation, type TaskRecord } from './task.js'
+import { dueAfter, expiresAt, IDLE_MS, isSettled, nextEscalation, type TaskRecord } from './task.js'
 
 const T0 = 1_000_000
 const RUN: RunRef = { id: 'run-1', attempt: 0 }
@@ -92,6 +92,10 @@ const arbitraryEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
   }),
   fc.record({ type: fc.constant('cancel_requested' as const), reason: fc.constant('enough') }),
   fc.record(
+    { type: fc.constant('sealed' as const), reason: fc.constant('enough') },
+    { requiredKeys: ['type'] },
+  ),
+  fc.record(
     {
       type: fc.constant('cancel_sent' as const),
       escalation: fc.nat(2),
@@ -125,7 +129,10 @@ describe('every sequence of events', () => {
     fc.assert(
       fc.property(arbitraryLife, (life) => {
         live(life, (before, after) => {
-          if (isTerminal(before.state)) expect(after).toBe(before)
+          if (!isTerminal(before.state)) return
+          if (isSettled(before)) expect(after).toBe(before)
+          const shown = ({ cancel: _, ...rest }: TaskRecord) => [visible(rest), rest.updatedAt, rest.endedAt]
+          expect(shown(after)).toEqual(shown(before))
         })
       }),
     )
@@ -145,6 +152,8 @@ describe('every sequence of events', () => {
               event.graceMs,
             )
             expect(after.state).toBe('lost')
+          } else if (event.type === 'sealed') {
+            expect(after.state).toBe('cancelled')
           } else {
             expect(before.state).toBe('starting')
             expect(['start_unsettled', 'start_refused']).toContain(event.type)
@@ -269,6 +278,65 @@ describe('cancelling', () => {
     expect(reduce(wished, { type: 'cancel_requested', reason: 'again' }, T0 + 2)).toBe(wished)
     expect(reduce(wished, { type: 'started', run: RUN }, T0 + 3).cancel?.sentAt).toBeUndefined()
   })
+})
+
+describe('sealing', () => {
+  const sealed = reduce(running, { type: 'sealed', reason: 'enough' }, T0 + 1)
+  const absent = (at: number): TaskEvent => ({ type: 'absent', run: RUN, observedAt: at, graceMs: 5_000 })
+
+  it('is cancelled at once and for good, whatever becomes of the run, whose true end is kept beside it', () => {
+    expect(sealed).toMatchObject({ state: 'cancelled', endedAt: T0 + 1, cancel: { requestedAt: T0 + 1 } })
+    for (const state of TERMINAL_STATES) {
+      const ended = reduce(sealed, look(snapshot(state), T0 + 2), T0 + 2)
+      expect(ended).toEqual({ ...sealed, sealed: { runEnd: state } })
+      expect(reduce(ended, look(snapshot('failed'), T0 + 3), T0 + 3)).toBe(ended)
+    }
+  })
+
+  it('needs the sweeper until the run has ended, and expires only then', () => {
+    expect(dueAfter(reduce(sealed, { type: 'cancel_sent' }, T0 + 2))).toBe(T0)
+    expect([isSettled(sealed), expiresAt(sealed)]).toEqual([false, undefined])
+    const ended = reduce(sealed, look(snapshot('succeeded'), T0 + 2), T0 + 2)
+    expect([isSettled(ended), dueAfter(ended), expiresAt(ended)]).toEqual([true, undefined, T0 + 60_001])
+  })
+
+  it('follows a start that is not settled yet, and one that never is', () => {
+    const early = reduce(starting, { type: 'sealed', reason: 'enough' }, T0 + 1)
+    const started = reduce(early, { type: 'started', run: RUN }, T0 + 2)
+    expect(started).toMatchObject({ state: 'cancelled', run: RUN, sealed: {} })
+    expect(reduce(started, look(snapshot('succeeded'), T0 + 3), T0 + 3).sealed?.runEnd).toBe('succeeded')
+    expect(reduce(early, { type: 'start_unsettled', message: 'gone' }, T0 + 2).sealed?.runEnd).toBe('lost')
+    expect(reduce(early, { type: 'start_refused', code: 'denied', message: 'no' }, T0 + 2)).toEqual({
+      ...early,
+      sealed: { runEnd: 'failed' },
+    })
+  })
+
+  it('sees a denial of the run through its grace, and is sealed once', () => {
+    const once = reduce(sealed, absent(T0 + 1_000), T0 + 1_000)
+    expect(once.absentSince).toBe(T0 + 1_000)
+    const seen = reduce(once, look(snapshot('running'), T0 + 2_000), T0 + 2_000)
+    expect(seen.absentSince).toBeUndefined()
+    expect(reduce(seen, absent(T0 + 7_000), T0 + 7_000).sealed).toEqual({})
+    expect(reduce(once, absent(T0 + 6_000), T0 + 6_000).sealed).toEqual({ runEnd: 'lost' })
+    expect(reduce(sealed, { type: 'sealed', reason: 'again' }, T0 + 2)).toBe(sealed)
+  })
+
+  it('records no wish for a run that can not be stopped', () => {
+    expect(reduce(running, { type: 'sealed' }, T0 + 1)).not.toHaveProperty('cancel')
+  })
+
+  it('leaves an end as it is', () => {
+    const done = reduce(running, look(snapshot('succeeded'), T0 + 1), T0 + 1)
+    expect(reduce(done, { type: 'sealed', reason: 'late' }, T0 + 2)).toBe(done)
+  })
+})
+
+it('remembers that the run has begun', () => {
+  const queued = reduce(running, look(snapshot('queued'), T0 + 1), T0 + 1)
+  expect(queued.begun).toBeUndefined()
+  const begun = reduce(queued, look(snapshot('running'), T0 + 2), T0 + 2)
+  expect(reduce(begun, look(snapshot('queued'), T0 + 3), T0 + 3).begun).toBe(true)
 })
 
 describe('a denied run', () => {

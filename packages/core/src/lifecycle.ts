@@ -1,7 +1,14 @@
 import type { ErrorCode } from './errors.js'
 import type { Gate, Marks, RunRef, Snapshot, TerminalState } from './run.js'
 import { isTerminal, sameRun } from './run.js'
-import { type CancelWish, type InputRecord, nextEscalation, type TaskRecord } from './task.js'
+import {
+  type CancelWish,
+  type InputRecord,
+  isSettled,
+  nextEscalation,
+  type TaskRecord,
+  type WireForm,
+} from './task.js'
 
 /** What can happen to a task. Every event may come late, twice and in any order. */
 export type TaskEvent =
@@ -11,8 +18,11 @@ export type TaskEvent =
   | { readonly type: 'start_refused'; readonly code: ErrorCode; readonly message: string }
   /** The start may have happened and nothing shows it. */
   | { readonly type: 'start_unsettled'; readonly message: string }
-  /** The id is about to leave, although the run is not known yet. */
-  | { readonly type: 'id_published' }
+  /**
+   * The id is about to leave, although the run is not known yet, or to another caller of the owner. One of a
+   * protocol form (`form`) makes a task of it, which a plain one was not.
+   */
+  | { readonly type: 'id_published'; readonly form?: WireForm }
   /** Somebody reads the engine now; nobody else needs to before `until`. */
   | { readonly type: 'claimed'; readonly until: number }
   /** Read the engine at the next occasion. */
@@ -36,6 +46,8 @@ export type TaskEvent =
       readonly maxRunMs?: number
     }
   | { readonly type: 'cancel_requested'; readonly reason: string }
+  /** Cancelled for the client at once and for good. `reason`: the wish to stop; absent where a run can't be. */
+  | { readonly type: 'sealed'; readonly reason?: string }
   /** The wish itself (0) or one of its escalations was sent; another is due `escalateAfterMs` later. */
   | { readonly type: 'cancel_sent'; readonly escalation?: number; readonly escalateAfterMs?: number }
   | { readonly type: 'answered'; readonly key: string }
@@ -51,7 +63,7 @@ export type TaskEvent =
  */
 export function reduce(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
   const next = step(task, event, now)
-  if (next === task || visible(next) === visible(task)) return next
+  if (next === task || isTerminal(task.state) || visible(next) === visible(task)) return next
   return { ...next, updatedAt: Math.max(task.updatedAt, now) }
 }
 
@@ -76,7 +88,7 @@ export function openQuestions(task: TaskRecord): readonly { readonly key: string
 }
 
 function step(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
-  if (isTerminal(task.state)) return task
+  if (isTerminal(task.state)) return isSettled(task) ? task : pursue(task, event, now)
   switch (event.type) {
     case 'started':
       if (task.state !== 'starting') return task
@@ -88,7 +100,7 @@ function step(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
         ? end(task, 'lost', now, failure({ code: 'unknown_outcome', message: event.message }))
         : task
     case 'id_published':
-      return task.idKnown ? task : { ...task, idKnown: true }
+      return publish(task, event.form ?? 'plain')
     case 'claimed':
       return event.until > task.refreshAfter ? { ...task, refreshAfter: event.until } : task
     case 'refresh_due':
@@ -101,6 +113,10 @@ function step(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
       return fail(task, event, now)
     case 'cancel_requested':
       return task.cancel ? task : { ...task, cancel: { reason: event.reason, requestedAt: now } }
+    case 'sealed': {
+      const cancel = task.cancel ?? (event.reason !== undefined && { reason: event.reason, requestedAt: now })
+      return { ...end(task, 'cancelled', now, {}), ...(cancel && { cancel }), sealed: {} }
+    }
     case 'cancel_sent':
       return sent(task, event, now)
     case 'answered':
@@ -114,6 +130,11 @@ function step(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
     default:
       return event satisfies never
   }
+}
+
+function publish(task: TaskRecord, form: WireForm): TaskRecord {
+  const formed = task.form === 'plain' ? form : task.form
+  return task.idKnown && task.form === formed ? task : { ...task, idKnown: true, form: formed }
 }
 
 function sent(task: TaskRecord, event: TaskEvent & { type: 'cancel_sent' }, now: number): TaskRecord {
@@ -130,6 +151,20 @@ function sent(task: TaskRecord, event: TaskEvent & { type: 'cancel_sent' }, now:
   return { ...task, cancel, refreshAfter: Math.min(task.refreshAfter, now) }
 }
 
+/** What of a record may still change once its task is sealed: how its run is followed, nothing that is shown. */
+const FOLLOWED = ['run', 'cancel', 'marks', 'observedAt', 'absentSince', 'refreshAfter'] as const
+
+/** The run of a sealed task is followed like any other, to its end; the task stays as the client saw it last. */
+function pursue(task: TaskRecord, event: TaskEvent, now: number): TaskRecord {
+  if (event.type === 'sealed') return task
+  const state = task.run ? 'running' : 'starting'
+  const next = step({ ...omit(task, 'sealed', 'endedAt', 'snapshot'), state, inputs: [] }, event, now)
+  if (isTerminal(next.state)) return { ...task, sealed: { runEnd: next.state } }
+  if (FOLLOWED.every((key) => next[key] === task[key])) return task
+  const kept = FOLLOWED.filter((key) => next[key] !== undefined).map((key) => [key, next[key]] as const)
+  return { ...omit(task, ...FOLLOWED), ...Object.fromEntries(kept) } as TaskRecord
+}
+
 function observe(task: TaskRecord, event: TaskEvent & { type: 'snapshot' }, now: number): TaskRecord {
   if (!task.run || !sameRun(task.run, event.run)) return task
   const { snapshot, observedAt } = event
@@ -141,7 +176,8 @@ function observe(task: TaskRecord, event: TaskEvent & { type: 'snapshot' }, now:
   }
   if (task.observedAt !== undefined && observedAt < task.observedAt) return task
   const inputs = askedInputs(task.inputs, snapshot.gates, now)
-  return settle({ ...omit(task, 'unreadable', 'absentSince'), ...seen, inputs })
+  const begun = snapshot.state !== 'queued' && { begun: true as const }
+  return settle({ ...omit(task, 'unreadable', 'absentSince'), ...seen, ...begun, inputs })
 }
 
 function deny(task: TaskRecord, event: TaskEvent & { type: 'absent' }, now: number): TaskRecord {

@@ -40,7 +40,7 @@ export function errorResult(text: string): ToolResult {
 
 /** What a result is made of: a task's record, or the end of a synchronous call, which has no task. */
 export type Ended = Pick<TaskRecord, 'state' | 'snapshot' | 'failure' | 'createdAt' | 'endedAt'> &
-  Partial<Pick<TaskRecord, 'taskId' | 'runKey'>>
+  Partial<Pick<TaskRecord, 'taskId' | 'runKey' | 'sealed'>>
 
 /**
  * How a task's end becomes a tool result: first the output (alone in its part, since clients compare it),
@@ -75,9 +75,11 @@ const ENDS: Record<TerminalState, (task: Ended, options: ResultOptions) => End> 
   timed_out: failed,
   cancelled: (task) => ({
     texts: [
-      task.snapshot?.error
-        ? `The run was cancelled. The engine's reason, as it gave it: ${quoted(task.snapshot.error.message)}`
-        : 'The run was cancelled.',
+      task.sealed
+        ? 'The task was cancelled. Its run was asked to stop, where that can be; look at the engine for its end.'
+        : task.snapshot?.error
+          ? `The run was cancelled. The engine's reason, as it gave it: ${quoted(task.snapshot.error.message)}`
+          : 'The run was cancelled.',
     ],
     isError: true,
   }),

@@ -17,7 +17,12 @@ const STATES: Record<RunState, (task: TaskRecord) => string> = {
   succeeded: () => 'The run succeeded.',
   failed: (task) => failureLine('The run failed', task),
   timed_out: (task) => failureLine('The run timed out', task),
-  cancelled: () => 'The run was cancelled.',
+  cancelled: ({ sealed, cancel }) => {
+    if (!sealed) return 'The run was cancelled.'
+    return cancel
+      ? 'The task was cancelled; its run was asked to stop.'
+      : 'The task was cancelled; its run can not be stopped and goes on.'
+  },
   lost: (task) =>
     task.failure?.message ?? 'How the run ended can not be told; it may have started, do not repeat it.',
 }

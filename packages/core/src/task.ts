@@ -1,5 +1,12 @@
 import type { ErrorCode } from './errors.js'
-import { isTerminal, type Marks, type RunRef, type RunState, type Snapshot } from './run.js'
+import {
+  isTerminal,
+  type Marks,
+  type RunRef,
+  type RunState,
+  type Snapshot,
+  type TerminalState,
+} from './run.js'
 
 /**
  * The published shapes of tasks, and `plain` for callers that have none.
@@ -78,6 +85,8 @@ export interface TaskRecord {
   readonly idKnown: boolean
   readonly state: RunState
   readonly run?: RunRef
+  /** The run was started elsewhere; this task only watches it, and several may watch one. */
+  readonly attached?: true
   readonly createdAt: number
   /** The last change that a client can see. */
   readonly updatedAt: number
@@ -96,6 +105,13 @@ export interface TaskRecord {
   readonly absentSince?: number
   /** Why a task without a run came to its end (`lost`, or `failed` for a refused start). */
   readonly failure?: { readonly code: ErrorCode; readonly message: string }
+  /** The engine has been seen executing the run, so that it is never again shown as submitted (SEP-1686, 4.3). */
+  readonly begun?: true
+  /**
+   * The task was ended as `cancelled` for its client at once and for good, while its run may go on (2025-11-25
+   * basic/utilities/tasks, "Task Cancellation"). `runEnd`: how the run itself ended, for the log alone.
+   */
+  readonly sealed?: { readonly runEnd?: TerminalState }
   /** A sentence for the status message, such as that an answer came too late. */
   readonly note?: string
   /** Nobody reads the engine before then: the shared interval, and the lease of whoever reads now. */
@@ -104,9 +120,23 @@ export interface TaskRecord {
 
 export type TaskKey = Pick<TaskRecord, 'owner' | 'taskId'>
 
+/** Whether nothing of its run is left to learn. A sealed task has ended for its client and not yet for us. */
+export function isSettled(record: TaskRecord): boolean {
+  return isTerminal(record.state) && !isPursued(record)
+}
+
+function isPursued({ sealed }: TaskRecord): boolean {
+  return sealed !== undefined && sealed.runEnd === undefined
+}
+
+/** Whether its start is still to be settled. */
+export function isStarting(record: TaskRecord): boolean {
+  return record.state === 'starting' || (isPursued(record) && record.run === undefined)
+}
+
 /** When the record may be discarded, or undefined while its run may still go on. */
 export function expiresAt(record: TaskRecord): number | undefined {
-  return record.endedAt === undefined ? undefined : record.endedAt + record.retainMs
+  return record.endedAt === undefined || isPursued(record) ? undefined : record.endedAt + record.retainMs
 }
 
 /** How long after its creation the record may be discarded, in whole ms; null while its run may still go on. */
@@ -120,12 +150,14 @@ export const IDLE_MS = 3_600_000
 
 /**
  * The moment after which a record needs the sweeper, or undefined for one that does not: a start past its
- * deadline, a wish to cancel that is to be sent (again), a run that nobody has followed for `IDLE_MS`.
+ * deadline, a wish to cancel that is to be sent (again), a run that nobody has followed for `IDLE_MS`, and that
+ * of a sealed task, which nobody follows.
  */
 export function dueAfter(record: TaskRecord): number | undefined {
-  if (isTerminal(record.state)) return undefined
+  if (isSettled(record)) return undefined
   const wish = record.cancel && wishDueAt(record.cancel)
   if (wish === AT_ONCE) return wish
-  if (record.state === 'starting') return record.startDeadline
-  return Math.min(record.refreshAfter + IDLE_MS, wish ?? Number.POSITIVE_INFINITY)
+  if (isStarting(record)) return record.startDeadline
+  const idleMs = record.sealed ? 0 : IDLE_MS
+  return Math.min(record.refreshAfter + idleMs, wish ?? Number.POSITIVE_INFINITY)
 }

@@ -1,14 +1,13 @@
 import type { CancelResult } from '../backend.js'
-import { toRunbridgeError } from '../errors.js'
-import { isTerminal } from '../run.js'
-import { nextEscalation, type TaskRecord, wishDueAt } from '../task.js'
+import { RunbridgeError, toRunbridgeError } from '../errors.js'
+import { isSettled, nextEscalation, type TaskRecord, wishDueAt } from '../task.js'
 import type { ServiceContext } from './context.js'
 
 /** Sends a wish to cancel that is recorded and due: still unsent, or to be sent again. Whether the run stops is for the engine to say. */
 export async function sendWish(context: ServiceContext, record: TaskRecord): Promise<TaskRecord> {
   const { run, cancel } = record
   const tool = context.tool(record.tool)
-  if (!run || !tool || !cancel || isTerminal(record.state)) return record
+  if (!run || !tool || !cancel || isSettled(record)) return record
   const dueAt = wishDueAt(cancel)
   if (dueAt === undefined || context.clock.now() < dueAt) return record
   const escalation = nextEscalation(cancel)
@@ -41,10 +40,31 @@ export async function cancel(
   reason: string,
 ): Promise<TaskRecord> {
   const tool = context.tool(record.tool)
+  if (record.attached && !tool?.attach?.cancel) {
+    const note =
+      'This task only watches the run, which was started elsewhere, and may not stop it; the wish to cancel changes nothing.'
+    return (await context.apply(record, { type: 'noted', note })) ?? record
+  }
   if (tool && !tool.capabilities.cancel) {
     const note = 'This workflow can not be stopped once it runs; the wish to cancel changes nothing.'
     return (await context.apply(record, { type: 'noted', note })) ?? record
   }
   const wished = await context.apply(record, { type: 'cancel_requested', reason: reason.slice(0, 256) })
   return wished ? sendWish(context, wished) : record
+}
+
+/**
+ * Cancels the task for its caller at once and for good, then sends the wish. The run is followed to its end,
+ * which goes to the log alone. `conflict` when the task has ended already.
+ */
+export async function seal(context: ServiceContext, record: TaskRecord, reason: string): Promise<TaskRecord> {
+  const stoppable = context.tool(record.tool)?.capabilities.cancel ?? true
+  const sealing = stoppable ? { reason: reason.slice(0, 256) } : {}
+  const before = record.version
+  const sealed = await context.apply(record, { type: 'sealed', ...sealing })
+  if (!sealed) throw new RunbridgeError('task_not_found', 'Task not found')
+  if (sealed.sealed === undefined || sealed.version === before) {
+    throw new RunbridgeError('conflict', 'Cannot cancel task: it has ended already.')
+  }
+  return sendWish(context, sealed)
 }

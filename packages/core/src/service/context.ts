@@ -24,6 +24,8 @@ export interface Log {
 export const CREATE_STEPS = [
   'record.creating',
   'record.created',
+  'name.claiming',
+  'name.claimed',
   'start.sending',
   'start.answered',
   'reference.setting',
@@ -94,6 +96,13 @@ export function createContext(
   })
 
   const announce = (before: TaskRecord, after: TaskRecord) => {
+    if (after.sealed?.runEnd !== undefined && before.sealed?.runEnd === undefined) {
+      const { owner, taskId, tool, run, sealed } = after
+      log.info(
+        { owner, taskId, tool, run: run?.id, runEnd: sealed.runEnd },
+        'the run of a cancelled task has ended',
+      )
+    }
     if (visible(before) === visible(after)) return
     for (const listener of [...(listeners.get(keyText(after)) ?? [])]) listener(view(after))
   }

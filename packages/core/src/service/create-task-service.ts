@@ -2,9 +2,10 @@ import { systemClock } from '../clock.js'
 import { RunbridgeError } from '../errors.js'
 import { randomIds } from '../ids.js'
 import { isTerminal } from '../run.js'
-import { expiresAt, type TaskKey, type TaskRecord } from '../task.js'
+import { expiresAt, isStarting, type TaskKey, type TaskRecord } from '../task.js'
 import { answer } from './answer.js'
-import { cancel, sendWish } from './cancel.js'
+import { attach } from './attach.js'
+import { cancel, seal, sendWish } from './cancel.js'
 import { createContext, type ServiceOptions } from './context.js'
 import { create } from './create.js'
 import { createRefresh } from './refresh.js'
@@ -31,14 +32,14 @@ export function createTaskService(options: ServiceOptions): TaskService {
 
   /** Brings a record up to date: settles its start or reads its run, whichever is due. */
   async function follow(record: TaskRecord): Promise<TaskRecord> {
-    const current = record.state === 'starting' ? await settle(context, record) : await refresh(record)
+    const current = isStarting(record) ? await settle(context, record) : await refresh(record)
     if (!current) throw new RunbridgeError('task_not_found', 'Task not found')
     return current
   }
 
   /** What the sweeper does for a record that nobody asks for. */
   async function attend(record: TaskRecord): Promise<TaskRecord | undefined> {
-    return record.state === 'starting' ? settle(context, record) : refresh(await sendWish(context, record))
+    return isStarting(record) ? settle(context, record) : refresh(await sendWish(context, record))
   }
 
   async function get(key: TaskKey): Promise<Task> {
@@ -47,6 +48,7 @@ export function createTaskService(options: ServiceOptions): TaskService {
 
   return {
     create: (request) => track(create(context, request)),
+    attach: (request) => track(attach(context, request)),
     get,
     wait: (key, waitOptions) => waitFor(context, get, key, waitOptions),
     async answer(key, responses) {
@@ -55,6 +57,9 @@ export function createTaskService(options: ServiceOptions): TaskService {
     },
     async cancel(key, reason) {
       return view(await track(cancel(context, await context.read(key), reason)))
+    },
+    async seal(key, reason) {
+      return view(await track(seal(context, await context.read(key), reason)))
     },
     async list(owner, filter, { limit, cursor }) {
       const page = await store.list(owner, filter, limit, cursor)

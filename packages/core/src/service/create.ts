@@ -7,7 +7,8 @@ import type { TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
-import { MIN_INTERVAL_MS } from './interval.js'
+import { claimNames, join, namesOf } from './idempotency.js'
+import { blankRecord, keep } from './record.js'
 import { find, notSettled, settle } from './settle.js'
 import type { CreateOutcome, CreateRequest } from './task-service.js'
 
@@ -16,61 +17,31 @@ import type { CreateOutcome, CreateRequest } from './task-service.js'
  * or a record that `settle` can bring to the truth. Only this function ever starts a run.
  */
 export async function create(context: ServiceContext, request: CreateRequest): Promise<CreateOutcome> {
-  const { store, onStep } = context
   const tool = context.tool(request.tool)
   if (!tool) throw new RunbridgeError('misconfigured', `There is no tool named ${request.tool}.`)
   const record = newRecord(context, tool, request)
+  const names = namesOf(tool, request)
   for (;;) {
-    onStep('record.creating')
-    const outcome = await store.create(record)
-    onStep('record.created')
-    if (outcome === 'created') return start(context, tool, record, request.input)
-    const existing = await replay(context, record)
-    if (existing) return existing
+    const replayed = await keep(context, record)
+    if (replayed) return replayed
+    if (!names) return start(context, tool, record, request.input)
+    const claim = await claimNames(context, record, names)
+    if (claim.kind === 'ours') return start(context, tool, record, request.input)
+    if (claim.kind === 'overdue') return { kind: 'refused', error: overdue() }
+    // Nothing was sent for this record, so nobody has to look for what became of it.
+    await context.store.delete(record)
+    const theirs = await join(context, record, names, claim.holder)
+    if (theirs) return theirs
   }
 }
 
 function newRecord(context: ServiceContext, tool: TaskTool, request: CreateRequest): TaskRecord {
-  const now = context.clock.now()
   return {
-    owner: request.owner,
-    taskId: request.taskId ?? context.ids.taskId(),
-    version: 1,
-    tool: tool.name,
-    backend: tool.backend.name,
-    workflow: tool.workflow.id,
-    form: request.form,
-    runKey: request.runKey ?? context.ids.runKey(),
+    ...blankRecord(context, tool, request),
     inputDigest: digest(request.input),
-    startDeadline: now + context.startTimeoutMs,
+    startDeadline: context.clock.now() + context.startTimeoutMs,
     idKnown: request.idKnown ?? false,
     state: 'starting',
-    createdAt: now,
-    updatedAt: now,
-    retainMs: Math.min(request.retainMs ?? tool.retainMs, tool.retainMs),
-    inputs: [],
-    refreshAfter: now + MIN_INTERVAL_MS,
-  }
-}
-
-/**
- * The id is taken. By the same call, sent again: its task is the answer, once its starter has settled it.
- * Undefined when the record is gone meanwhile, so that nothing runs under it.
- */
-async function replay(context: ServiceContext, record: TaskRecord): Promise<CreateOutcome | undefined> {
-  const { store, clock } = context
-  for (;;) {
-    const existing = await store.get(record)
-    if (!existing) return undefined
-    if (existing.runKey !== record.runKey || existing.inputDigest !== record.inputDigest) {
-      const error = new RunbridgeError('conflict', `Task ID already exists: ${record.taskId}`)
-      return { kind: 'refused', error }
-    }
-    if (existing.state !== 'starting' || clock.now() >= existing.startDeadline) {
-      const task = await context.apply(existing, { type: 'id_published' })
-      if (task) return { kind: 'task', task: context.view(task), replayed: true }
-    }
-    await clock.sleep(context.settlePauseMs)
   }
 }
 
@@ -100,8 +71,7 @@ async function attempt(
   const { clock, onStep } = context
   const left = record.startDeadline - clock.now()
   if (left <= 0) {
-    const error = new RunbridgeError('unavailable', 'The start was not sent before its deadline; call again.')
-    return { kind: 'refused', error }
+    return { kind: 'refused', error: overdue() }
   }
   onStep('start.sending')
   const signal = context.within(Math.min(left, context.attemptTimeoutMs))
@@ -115,6 +85,10 @@ async function attempt(
   } finally {
     onStep('start.answered')
   }
+}
+
+function overdue(): RunbridgeError {
+  return new RunbridgeError('unavailable', 'The start was not sent before its deadline; call again.')
 }
 
 /**

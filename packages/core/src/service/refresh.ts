@@ -1,8 +1,8 @@
 import type { GetResult, Unreadable } from '../backend.js'
 import { RunbridgeError, toRunbridgeError } from '../errors.js'
 import { reduce, type TaskEvent } from '../lifecycle.js'
-import { isTerminal, type RunRef } from '../run.js'
-import type { TaskRecord } from '../task.js'
+import type { RunRef } from '../run.js'
+import { isSettled, type TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
@@ -20,7 +20,7 @@ export function createRefresh(context: ServiceContext) {
   const inFlight = new Map<string, Promise<TaskRecord>>()
 
   return async function refresh(record: TaskRecord): Promise<TaskRecord> {
-    if (!record.run || isTerminal(record.state)) return record
+    if (!record.run || isSettled(record)) return record
     const key = JSON.stringify([record.owner, record.taskId])
     const present = inFlight.get(key)
     if (present) return present

@@ -1,6 +1,6 @@
 import type { FindResult } from '../backend.js'
 import { toRunbridgeError } from '../errors.js'
-import type { TaskRecord } from '../task.js'
+import { isStarting, type TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
@@ -38,7 +38,7 @@ export function notSettled(found: FindResult & { kind: 'absent' | 'ambiguous' })
 export async function settle(context: ServiceContext, record: TaskRecord): Promise<TaskRecord | undefined> {
   const { clock, store, clockAllowanceMs, log } = context
   const tool = context.tool(record.tool)
-  if (record.state !== 'starting' || !tool) return record
+  if (!isStarting(record) || !tool) return record
   const settleAfter = record.startDeadline + clockAllowanceMs + tool.backend.visibilityMs
   if (clock.now() < Math.max(settleAfter, record.refreshAfter)) return record
   const found = await find(context, tool, record)

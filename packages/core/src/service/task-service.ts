@@ -34,6 +34,13 @@ export interface CreateRequest {
   readonly idKnown?: boolean
   /** At most this long after the end, in ms; the tool's own `retainMs` is the ceiling. */
   readonly retainMs?: number
+  /** Called once the record is durable, before the start is sent. */
+  readonly onRecorded?: () => Promise<void>
+}
+
+export interface AttachRequest extends Omit<CreateRequest, 'input' | 'idKnown'> {
+  /** Names the run, as the backend's `references` says. */
+  readonly reference: string
 }
 
 /**
@@ -73,6 +80,8 @@ export interface WaitOptions {
 export interface TaskService {
   /** Durably records, then starts: architecture.md, "Creating a task". */
   create(request: CreateRequest): Promise<CreateOutcome>
+  /** Follows a run that was started elsewhere as a task: of the tool's own workflow only. Starts nothing. */
+  attach(request: AttachRequest): Promise<CreateOutcome>
   /** The task, read again from the engine when that is due, at most once per run and interval. */
   get(key: TaskKey): Promise<Task>
   /** Follows the task until `until` holds, the time is up or the signal aborts; returns what it last saw. */
@@ -84,6 +93,11 @@ export interface TaskService {
   answer(key: TaskKey, responses: Readonly<Record<string, InputResponse>>): Promise<AnswerReport>
   /** Records the wish to stop and sends it. Idempotent; a task that has ended stays as it is. */
   cancel(key: TaskKey, reason: string): Promise<Task>
+  /**
+   * Ends the task as cancelled at once and for good, and sends the wish: what 2025-11-25 demands. The run is
+   * followed to its true end for the log. `conflict` for a task that has ended.
+   */
+  seal(key: TaskKey, reason: string): Promise<Task>
   list(
     owner: Owner,
     filter: TaskFilter,

@@ -1,0 +1,79 @@
+import { RunbridgeError } from '../errors.js'
+import type { TaskKey, TaskRecord, WireForm } from '../task.js'
+import type { TaskTool } from '../tool.js'
+import type { ServiceContext } from './context.js'
+import { MIN_INTERVAL_MS } from './interval.js'
+import type { CreateOutcome, CreateRequest } from './task-service.js'
+
+/** What every new record has, however its run comes about. */
+export function blankRecord(
+  context: ServiceContext,
+  tool: TaskTool,
+  request: Omit<CreateRequest, 'input' | 'idKnown'>,
+): Omit<TaskRecord, 'inputDigest' | 'startDeadline' | 'idKnown' | 'state'> {
+  const now = context.clock.now()
+  return {
+    owner: request.owner,
+    taskId: request.taskId ?? context.ids.taskId(),
+    version: 1,
+    tool: tool.name,
+    backend: tool.backend.name,
+    workflow: tool.workflow.id,
+    form: request.form,
+    runKey: request.runKey ?? context.ids.runKey(),
+    createdAt: now,
+    updatedAt: now,
+    retainMs: Math.min(request.retainMs ?? tool.retainMs, tool.retainMs),
+    inputs: [],
+    refreshAfter: now + MIN_INTERVAL_MS,
+  }
+}
+
+/**
+ * Keeps a new record. Undefined once it is kept; else its id is taken, and the answer is that of the call that was
+ * sent before.
+ */
+export async function keep(context: ServiceContext, record: TaskRecord): Promise<CreateOutcome | undefined> {
+  const { store, onStep } = context
+  for (;;) {
+    onStep('record.creating')
+    const outcome = await store.create(record)
+    onStep('record.created')
+    if (outcome === 'created') return undefined
+    const existing = await store.get(record)
+    if (existing && (existing.runKey !== record.runKey || existing.inputDigest !== record.inputDigest)) {
+      const error = new RunbridgeError('conflict', `Task ID already exists: ${record.taskId}`)
+      return { kind: 'refused', error }
+    }
+    const replayed = existing && (await replay(context, existing, record.form))
+    if (replayed) return replayed
+  }
+}
+
+/**
+ * Answers with a task that somebody else's call began, once its starter has settled it. Undefined when its record
+ * goes meanwhile, so that nothing runs under it.
+ * @param form the caller's: a task of another protocol form can't be shown in it
+ */
+export async function replay(
+  context: ServiceContext,
+  key: TaskKey,
+  form: WireForm,
+): Promise<CreateOutcome | undefined> {
+  const { store, clock } = context
+  for (;;) {
+    const existing = await store.get(key)
+    if (!existing) return undefined
+    if (existing.state !== 'starting' || clock.now() >= existing.startDeadline) {
+      const task = await context.apply(existing, { type: 'id_published', form })
+      if (task && form !== 'plain' && task.form !== form) return { kind: 'refused', error: otherForm(task) }
+      if (task) return { kind: 'task', task: context.view(task), replayed: true }
+    }
+    await clock.sleep(context.settlePauseMs)
+  }
+}
+
+function otherForm({ taskId }: TaskRecord): RunbridgeError {
+  const message = `This call already goes on as task ${taskId}, which another client of yours follows in a protocol that this one does not speak. Nothing was started; follow it there, or through task_status.`
+  return new RunbridgeError('conflict', message)
+}
