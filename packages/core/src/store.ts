@@ -26,6 +26,24 @@ export interface SweepResult {
   readonly due: readonly TaskRecord[]
 }
 
+/** What a store may be unable to do, each with what needs it. */
+export const STORE_CAPABILITIES = [
+  /** `list`: the tasks of an owner, and how many are open. */
+  'list',
+  /** `delete`, so that an id is unknown before its time. */
+  'delete',
+  /** `claim`: idempotency keys. */
+  'claim',
+  /** `byRun`: events of engines. */
+  'byRun',
+  /**
+   * `create` and `update` keep what they are given, also under an id that a client made: the older wire forms,
+   * and starts that are sent again and must find themselves.
+   */
+  'update',
+] as const
+export type StoreCapability = (typeof STORE_CAPABILITIES)[number]
+
 /** Who follows a run: several tasks may. */
 export type RunQuery = { readonly runKey: string } | { readonly runId: string }
 
@@ -36,6 +54,11 @@ export type RunQuery = { readonly runKey: string } | { readonly runId: string }
  * half done then. Strings are compared exactly: by code unit, never folded or normalised.
  */
 export interface TaskStore {
+  /**
+   * What this store can't do, and why, as the end of a sentence: its methods throw `unsupported` then, or keep
+   * nothing. Default: it can do everything.
+   */
+  readonly lacks?: Readonly<Partial<Record<StoreCapability, string>>>
   /** Keeps a new record with `version` 1. `exists` leaves the present one as it is. */
   create(record: TaskRecord): Promise<'created' | 'exists'>
   get(key: TaskKey): Promise<TaskRecord | undefined>
@@ -68,6 +91,17 @@ export interface TaskStore {
    * @param limit how many records of each kind at most, so that one sweep stays short
    */
   sweep(now: number, limit: number): Promise<SweepResult>
+  /**
+   * Tells of changes that other processes made, from now on: of a task, or of any task where `key` is absent, since
+   * some may have been missed. Only hints to read again: they may come late, twice, and for nothing. Returns the way
+   * to stop. Absent where the store can't tell, and whoever waits looks at intervals.
+   */
+  watch?(onChange: (key?: TaskKey) => void): () => void
+  /**
+   * The id under which `get` finds this record, where the id itself is the record: it is known only after the start.
+   * Absent where records are found under the ids that they are created with.
+   */
+  seal?(record: TaskRecord): string
   close(): Promise<void>
 }
 
