@@ -3,8 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { RunbridgeError, type SecretStore, type TaskStore } from '@runbridge/core'
 import type Database from 'libsql'
 import { checkLimit, decodeCursor, encodeCursor } from './common/cursor.js'
-import { isBusy, storeError } from './sqlite/errors.js'
-import { openDatabase } from './sqlite/open.js'
 import {
   changingColumns,
   column,
@@ -12,7 +10,9 @@ import {
   RECORD_COLUMNS,
   type RecordRow,
   toRecord,
-} from './sqlite/row.js'
+} from './common/row.js'
+import { isBusy, storeError } from './sqlite/errors.js'
+import { openDatabase } from './sqlite/open.js'
 import { transaction } from './sqlite/transaction.js'
 
 export interface SqliteOptions {
