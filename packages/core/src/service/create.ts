@@ -24,9 +24,9 @@ export async function create(context: ServiceContext, request: CreateRequest): P
   for (;;) {
     const replayed = await keep(context, record)
     if (replayed) return replayed
-    if (!names) return start(context, tool, record, request.input)
+    if (!names) return start(context, tool, record, request)
     const claim = await claimNames(context, record, names)
-    if (claim.kind === 'ours') return start(context, tool, record, request.input)
+    if (claim.kind === 'ours') return start(context, tool, record, request)
     if (claim.kind === 'overdue') return { kind: 'refused', error: overdue() }
     // Nothing was sent for this record, so nobody has to look for what became of it.
     await context.store.delete(record)
@@ -49,8 +49,9 @@ async function start(
   context: ServiceContext,
   tool: TaskTool,
   record: TaskRecord,
-  input: JsonObject,
+  { input, onRecorded }: CreateRequest,
 ): Promise<CreateOutcome> {
+  await onRecorded?.()
   const first = await attempt(context, tool, record, input)
   if (first.kind === 'started') return adopt(context, record, first.run)
   if (first.kind === 'refused') return withdraw(context, record, first.error)
