@@ -131,8 +131,9 @@ export type CallResult =
   | { readonly kind: 'refused'; readonly error: RunbridgeError }
   | { readonly kind: 'unknown'; readonly error: RunbridgeError }
 
-export type AttachResult<W extends Workflow> =
-  | { readonly kind: 'attached'; readonly workflow: W; readonly run: RunRef }
+/** `refused`: no run of the workflow has this reference, or it can't be told; the message says which. */
+export type AttachResult =
+  | { readonly kind: 'attached'; readonly run: RunRef }
   | { readonly kind: 'refused'; readonly error: RunbridgeError }
 
 export interface LogPiece {
@@ -180,8 +181,13 @@ export interface Backend<W extends Workflow = Workflow> {
   ): Promise<AnswerResult>
   /** Runs a synchronous workflow to its end: only where `execution` is `call`. One attempt. */
   call?(workflow: W, input: JsonObject, context: CallContext): Promise<CallResult>
-  /** A run that somebody else started, to watch it. */
-  attach?(reference: string, context: CallContext): Promise<AttachResult<W>>
+  /**
+   * A run of the workflow that somebody else started, in its present attempt, to watch it. A run's own id is a
+   * reference to it; an engine may take others, such as the address of its page.
+   */
+  attach?(workflow: W, reference: string, context: CallContext): Promise<AttachResult>
+  /** What `attach` takes, as words that go on after "Takes": `the ARN of an execution`. Needed where `attach` is. */
+  readonly references?: string
   /** A bounded piece of what the run has printed so far; offset and limit in characters. */
   log?(
     workflow: W,

@@ -12,6 +12,16 @@ export interface TaskTool<W extends Workflow = Workflow> {
   readonly humanInput: HumanInput
   /** Whether progress is read from the engine. Default true. */
   readonly progress: boolean
+  /**
+   * Names of arguments. While a task of this tool is alive, the same owner calling again with the same values of
+   * them gets that task.
+   */
+  readonly idempotencyKey?: readonly string[]
+  /** A tool that starts nothing: it watches runs that were started elsewhere. */
+  readonly attach?: {
+    /** Whether its tasks may stop those runs. */
+    readonly cancel: boolean
+  }
   /** How long a task is kept after its recorded end, in ms. */
   readonly retainMs: number
 }

@@ -73,7 +73,7 @@ export async function callTool(app: App, call: ToolCall): Promise<CallAnswer> {
   const state = round.hasState ? await round.open({ tool: name, call: digest(args) }) : undefined
   try {
     const answer = async () => {
-      if (state?.kind === 'run') return attach(app, call, state.taskId)
+      if (state?.kind === 'run') return resume(app, call, state.taskId)
       if (followUp) return followUp.run(app, args, caller, round)
       return start(app, call, served as ServedTool, state)
     }
@@ -100,14 +100,16 @@ async function start(
   const { owner } = caller
   const { taskId, runKey, input } = asked
   if (!taskId || !(await app.store.get({ owner, taskId }))) await app.gate.admit(owner, app.service)
-  const outcome = await app.service.create({
+  const request = {
     owner,
     tool: tool.name,
     form: caller.tasks ? 'ext-tasks' : 'plain',
-    input,
-    // The client holds the sealed state, so its replay has to find whatever became of this start.
-    ...(taskId && runKey && { taskId, runKey, idKnown: true }),
-  })
+    ...(taskId && runKey && { taskId, runKey }),
+  } as const
+  const outcome = tool.attach
+    ? await app.service.attach({ ...request, reference: String(input[tool.attach.argument]) })
+    : // The client holds the sealed state, so its replay has to find whatever became of this start.
+      await app.service.create({ ...request, input, idKnown: taskId !== undefined })
   if (outcome.kind === 'refused') throw outcome.error
   const { task } = outcome
   if (caller.tasks) return createTaskResult(task, { canBeAsked: canBeAsked(tool, caller) })
@@ -116,7 +118,7 @@ async function start(
 }
 
 /** The retry of a call whose run asked a question: delivers the answers, then goes on waiting. */
-async function attach(app: App, call: ToolCall, taskId: string): Promise<CallAnswer> {
+async function resume(app: App, call: ToolCall, taskId: string): Promise<CallAnswer> {
   const { caller, round, args, name } = call
   const present = await app.service.get({ owner: caller.owner, taskId })
   const tool = app.tools.get(present.record.tool)?.tool

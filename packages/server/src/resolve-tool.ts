@@ -11,6 +11,7 @@ import { elicitableSchema } from './elicitable.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { compileSchema } from './json-schema.js'
 import { argumentSchema, type Tool } from './tool.js'
+import { attachConflict, watching } from './watching.js'
 
 type Shown = Pick<
   Tool,
@@ -22,6 +23,7 @@ type Shown = Pick<
   | 'resultText'
   | 'inputSchema'
   | 'description'
+  | 'idempotencyKey'
 >
 type Chosen = Pick<Tool, 'taskSupport' | 'humanInput' | 'unanswerable' | 'holdMs' | 'retainMs' | 'progress'>
 
@@ -30,6 +32,13 @@ export type ToolOptions<W extends Workflow = Workflow> = {
   readonly name: string
   readonly backend: Backend<W>
   readonly workflow: W
+  /**
+   * The tool starts nothing: it takes the reference of a run of the workflow and watches it. The run is named by its
+   * one argument, `run`, or the one string that `inputSchema` has. Default false.
+   */
+  readonly attach?: boolean | undefined
+  /** Whether cancelling a task of an `attach` tool stops the run that somebody else started. Default false. */
+  readonly cancelAttached?: boolean | undefined
 } & { readonly [K in keyof Shown | keyof Chosen]?: Tool[K] | undefined }
 
 /** `taskSupport` follows from how the workflow executes. Times in ms. */
@@ -60,15 +69,22 @@ export async function resolveTool<W extends Workflow>(
   if (FOLLOW_UPS.has(name)) throw wrong('this name belongs to a tool of Runbridge; choose another.')
   const described = await describe(options, context)
   const { capabilities } = described
-  const description = options.description ?? described.description
+  const watch = options.attach ? watching(options, described) : undefined
+  if (options.cancelAttached !== undefined && !options.attach) {
+    throw wrong('`cancelAttached` is only for tools with `attach: true`; leave it out.')
+  }
+  const description = watch?.description ?? options.description ?? described.description
   if (description === undefined || description.trim() === '') {
     throw wrong(
       'the workflow has no description of its own; write `description`, for the model to choose by.',
     )
   }
-  const inputSchema = objectSchema(options.inputSchema ?? described.inputSchema ?? { type: 'object' })
+  const inputSchema = objectSchema(
+    watch?.inputSchema ?? options.inputSchema ?? described.inputSchema ?? { type: 'object' },
+  )
   const chosen = { ...TOOL_DEFAULTS, ...given(options) }
   const title = options.title ?? described.title
+  const annotations = options.annotations ?? watch?.annotations
   const tool: Tool<W> = {
     ...chosen,
     name,
@@ -79,7 +95,9 @@ export async function resolveTool<W extends Workflow>(
     inputSchema,
     taskSupport: options.taskSupport ?? (capabilities.execution === 'call' ? 'forbidden' : 'optional'),
     ...(title !== undefined && { title }),
-    ...(options.annotations && { annotations: options.annotations }),
+    ...(annotations && { annotations }),
+    ...(watch && { attach: watch.attach }),
+    ...(options.idempotencyKey && { idempotencyKey: options.idempotencyKey }),
     ...(options.outputSchema && { outputSchema: options.outputSchema }),
     ...(options.confirm && { confirm: options.confirm }),
     ...(options.askFor && { askFor: options.askFor }),
@@ -135,7 +153,21 @@ function conflicts(tool: Tool): string | undefined {
   }
   if (!(holdMs >= 0 && holdMs <= MAX_HOLD_MS)) return `\`holdMs\` must be between 0 and ${MAX_HOLD_MS}.`
   if (!(retainMs >= 1000)) return '`retainMs` must be at least 1000, so that an end can be seen.'
-  return askForConflict(tool)
+  return attachConflict(tool) ?? idempotencyConflict(tool) ?? askForConflict(tool)
+}
+
+function idempotencyConflict({ idempotencyKey, capabilities, attach, ...tool }: Tool): string | undefined {
+  if (!idempotencyKey) return undefined
+  if (attach) return '`idempotencyKey` is for tools that start runs; leave it out with `attach: true`.'
+  if (capabilities.execution === 'call') {
+    return '`idempotencyKey` needs a task that equal calls can get, and this workflow ends within one call; leave it out.'
+  }
+  if (idempotencyKey.length === 0)
+    return '`idempotencyKey` is empty; name the arguments that make two calls equal.'
+  const unknown = idempotencyKey.find((name) => argumentSchema(tool, name) === undefined)
+  return unknown === undefined
+    ? undefined
+    : `\`idempotencyKey\` names ${unknown}, which is no argument of the input schema.`
 }
 
 function askForConflict(tool: Tool): string | undefined {

@@ -24,8 +24,17 @@ export interface AskFor {
   readonly key?: string
 }
 
+/** How a tool watches runs that were started elsewhere, instead of starting its own. */
+export interface Attach {
+  /** The argument that names the run. */
+  readonly argument: string
+  /** Whether a cancel of the task may stop the run. */
+  readonly cancel: boolean
+}
+
 /** One MCP tool: the binding to a workflow, and how it shows itself to clients. */
 export interface Tool<W extends Workflow = Workflow> extends TaskTool<W> {
+  readonly attach?: Attach
   readonly title?: string
   readonly description: string
   readonly annotations?: ToolAnnotations

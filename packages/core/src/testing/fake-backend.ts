@@ -1,5 +1,6 @@
 import type {
   AnswerResult,
+  AttachResult,
   Backend,
   CallResult,
   CancelResult,
@@ -43,6 +44,7 @@ export interface ScriptedResults {
   cancel: 'sent_in_vain' | CancelResult
   /** `failed_but_delivered`: the gate closes with this answer, and the caller is told a failure. */
   answer: 'failed_but_delivered' | AnswerResult
+  attach: AttachResult
   call: CallResult
   describe: WorkflowDescription
 }
@@ -60,6 +62,7 @@ export interface FakeCall {
   readonly response?: GateResponse
   readonly reason?: string
   readonly escalation?: number
+  readonly reference?: string
   readonly input?: JsonObject
   readonly marks?: Marks
 }
@@ -239,6 +242,8 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       executions.splice(executions.indexOf(forgotten), 1)
     },
 
+    references: 'the id of a run',
+
     async describe(workflow, { signal }) {
       const scripted = await arrive('describe', workflow, signal)
       if (scripted === 'aborted') throw new RunbridgeError('unavailable', gone)
@@ -315,6 +320,15 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       backend.closeGate(target.runKey, gate.id)
       if (scripted === undefined) return { kind: 'delivered' }
       return failure('failed', 'unavailable', 'The answer of the fake engine was lost.')
+    },
+
+    async attach(workflow, reference, { signal }) {
+      const scripted = await arrive('attach', workflow, signal, { reference })
+      if (scripted === 'aborted') return failure('refused', 'unavailable', gone)
+      if (scripted) return scripted
+      const found = executions.findLast(({ ref }) => ref.id === reference)
+      if (found?.workflow === workflow.id) return { kind: 'attached', run: found.ref }
+      return failure('refused', 'invalid_input', `The fake engine has no run ${reference} of ${workflow.id}.`)
     },
 
     async call(workflow, input, { signal }) {
