@@ -98,10 +98,11 @@ export interface TaskStore {
    */
   watch?(onChange: (key?: TaskKey) => void): () => void
   /**
-   * The id under which `get` finds this record, where the id itself is the record: it is known only after the start.
-   * Absent where records are found under the ids that they are created with.
+   * The id under which `get` finds this record, where the id itself is the record: it is known only after the start,
+   * and `get` gives the record as it was then, however often it was updated. Absent where records are found under
+   * the ids that they are created with.
    */
-  seal?(record: TaskRecord): string
+  idOf?(record: TaskRecord): string
   close(): Promise<void>
 }
 

@@ -139,6 +139,10 @@ export function expiresAt(record: TaskRecord): number | undefined {
   return record.endedAt === undefined || isPursued(record) ? undefined : record.endedAt + record.retainMs
 }
 
+export function isExpired(record: TaskRecord, now: number): boolean {
+  return (expiresAt(record) ?? now) < now
+}
+
 /** How long after its creation the record may be discarded, in whole ms; null while its run may still go on. */
 export function lifetimeMs(record: TaskRecord): number | null {
   const expires = expiresAt(record)

@@ -27,7 +27,7 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
   const replayed = await keep(context, record)
   if (replayed) return replayed
   context.onStep('handle.leaving')
-  return { kind: 'task', task: context.view(record), replayed: false }
+  return { kind: 'task', task: context.view(context.published(record)), replayed: false }
 }
 
 async function look(context: ServiceContext, tool: TaskTool, reference: string): Promise<AttachResult> {

@@ -50,7 +50,14 @@ export async function cancel(
     return (await context.apply(record, { type: 'noted', note })) ?? record
   }
   const wished = await context.apply(record, { type: 'cancel_requested', reason: reason.slice(0, 256) })
-  return wished ? sendWish(context, wished) : record
+  const sent = wished ? await sendWish(context, wished) : record
+  if (context.store.idOf && !isSettled(sent) && sent.cancel?.sentAt === undefined) {
+    throw new RunbridgeError(
+      'unavailable',
+      'The wish to cancel could not be sent to the engine, and it is kept nowhere: cancel again.',
+    )
+  }
+  return sent
 }
 
 /**

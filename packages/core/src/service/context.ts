@@ -5,8 +5,9 @@ import type { Json, JsonSchema } from '../json.js'
 import { openQuestions, reduce, type TaskEvent, visible } from '../lifecycle.js'
 import { isTerminal } from '../run.js'
 import type { TaskStore } from '../store.js'
-import { expiresAt, type TaskKey, type TaskRecord } from '../task.js'
+import { isExpired, type TaskKey, type TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
+import { createAnnouncements } from './announcements.js'
 import { pollInterval } from './interval.js'
 import type { Task } from './task-service.js'
 
@@ -74,9 +75,16 @@ export interface ServiceContext extends Required<Omit<ServiceOptions, 'tools'>> 
    */
   apply(record: TaskRecord, ...events: TaskEvent[]): Promise<TaskRecord | undefined>
   view(record: TaskRecord): Task
+  /** The record under the id with which its handle leaves. */
+  published(record: TaskRecord): TaskRecord
   /** A signal that aborts after `ms`. */
   within(ms: number): AbortSignal
   subscribe(key: TaskKey, listener: (task: Task) => void): () => void
+}
+
+/** The one answer for an unknown, a foreign and an expired id. */
+export function notFound(): RunbridgeError {
+  return new RunbridgeError('task_not_found', 'Task not found')
 }
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
@@ -85,7 +93,6 @@ export function createContext(
   options: ServiceOptions & { readonly clock: Clock; readonly ids: Ids },
 ): ServiceContext {
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]))
-  const listeners = new Map<string, Set<(task: Task) => void>>()
   const { store, clock } = options
   const log = options.log ?? silent
 
@@ -95,6 +102,8 @@ export function createContext(
     pollIntervalMs: pollInterval(record, clock.now()),
   })
 
+  const { subscribe, changed } = createAnnouncements(store, view, log)
+
   const announce = (before: TaskRecord, after: TaskRecord) => {
     if (after.sealed?.runEnd !== undefined && before.sealed?.runEnd === undefined) {
       const { owner, taskId, tool, run, sealed } = after
@@ -103,8 +112,14 @@ export function createContext(
         'the run of a cancelled task has ended',
       )
     }
-    if (visible(before) === visible(after)) return
-    for (const listener of [...(listeners.get(keyText(after)) ?? [])]) listener(view(after))
+    if (visible(before) !== visible(after)) changed(after)
+  }
+
+  /** A store that keeps nothing sees an end anew at every look: the engine's own time for it stands still. */
+  const moment = (event: TaskEvent): number => {
+    const now = clock.now()
+    const endedAt = store.idOf && event.type === 'snapshot' ? event.snapshot.endedAt : undefined
+    return endedAt === undefined ? now : Math.min(now, endedAt)
   }
 
   return {
@@ -119,17 +134,15 @@ export function createContext(
     tool: (name) => tools.get(name),
     async read(key) {
       const record = await store.get(key)
-      const expires = record && expiresAt(record)
-      if (!record || (expires !== undefined && expires < clock.now())) {
-        throw new RunbridgeError('task_not_found', 'Task not found')
-      }
+      const known = record && (!store.idOf || tools.get(record.tool)?.workflow.id === record.workflow)
+      if (!known || isExpired(record, clock.now())) throw notFound()
       return record
     },
     async apply(record, ...events) {
       let current = record
       for (;;) {
         const before = current
-        const next = events.reduce((task, event) => reduce(task, event, clock.now()), before)
+        const next = events.reduce((task, event) => reduce(task, event, moment(event)), before)
         if (next === before) return before
         const outcome = await store.update(next)
         if (outcome === 'updated') {
@@ -143,19 +156,8 @@ export function createContext(
       }
     },
     view,
+    published: (record) => (store.idOf ? { ...record, taskId: store.idOf(record) } : record),
     within: (ms) => clock.timeout(ms),
-    subscribe(key, listener) {
-      const text = keyText(key)
-      const set = listeners.get(text) ?? new Set()
-      listeners.set(text, set.add(listener))
-      return () => {
-        set.delete(listener)
-        if (set.size === 0 && listeners.get(text) === set) listeners.delete(text)
-      }
-    },
+    subscribe,
   }
-}
-
-function keyText({ owner, taskId }: TaskKey): string {
-  return JSON.stringify([owner, taskId])
 }

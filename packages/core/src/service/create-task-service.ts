@@ -2,11 +2,11 @@ import { systemClock } from '../clock.js'
 import { RunbridgeError } from '../errors.js'
 import { randomIds } from '../ids.js'
 import { isTerminal } from '../run.js'
-import { expiresAt, isStarting, type TaskKey, type TaskRecord } from '../task.js'
+import { isExpired, isStarting, type TaskKey, type TaskRecord } from '../task.js'
 import { answer } from './answer.js'
 import { attach } from './attach.js'
 import { cancel, seal, sendWish } from './cancel.js'
-import { createContext, type ServiceOptions } from './context.js'
+import { createContext, notFound, type ServiceOptions } from './context.js'
 import { create } from './create.js'
 import { createRefresh } from './refresh.js'
 import { settle } from './settle.js'
@@ -32,8 +32,9 @@ export function createTaskService(options: ServiceOptions): TaskService {
 
   /** Brings a record up to date: settles its start or reads its run, whichever is due. */
   async function follow(record: TaskRecord): Promise<TaskRecord> {
-    const current = isStarting(record) ? await settle(context, record) : await refresh(record)
-    if (!current) throw new RunbridgeError('task_not_found', 'Task not found')
+    const settled = isStarting(record) ? await settle(context, record) : record
+    const current = settled && (await refresh(settled))
+    if (!current || isExpired(current, clock.now())) throw notFound()
     return current
   }
 
@@ -52,7 +53,10 @@ export function createTaskService(options: ServiceOptions): TaskService {
     get,
     wait: (key, waitOptions) => waitFor(context, get, key, waitOptions),
     async answer(key, responses) {
-      const { record, outcomes } = await track(answer(context, await context.read(key), responses))
+      const present = await context.read(key)
+      // Which questions are open is in no record where none is kept.
+      const asked = store.idOf ? await follow(present) : present
+      const { record, outcomes } = await track(answer(context, asked, responses))
       return { task: view(record), outcomes }
     },
     async cancel(key, reason) {
@@ -64,7 +68,7 @@ export function createTaskService(options: ServiceOptions): TaskService {
     async list(owner, filter, { limit, cursor }) {
       const page = await store.list(owner, filter, limit, cursor)
       const now = clock.now()
-      const alive = page.records.filter((record) => (expiresAt(record) ?? Number.POSITIVE_INFINITY) >= now)
+      const alive = page.records.filter((record) => !isExpired(record, now))
       return { tasks: alive.map(view), ...(page.next !== undefined && { next: page.next }) }
     },
     async delete(key) {

@@ -40,7 +40,8 @@ function newRecord(context: ServiceContext, tool: TaskTool, request: CreateReque
     ...blankRecord(context, tool, request),
     inputDigest: digest(request.input),
     startDeadline: context.clock.now() + context.startTimeoutMs,
-    idKnown: request.idKnown ?? false,
+    // Where the id is the record, it is known only after the start.
+    idKnown: (request.idKnown ?? false) && !context.store.idOf,
     state: 'starting',
   }
 }
@@ -124,8 +125,37 @@ async function pursue(
 
 /** The run is known: set the reference, then let the handle leave. */
 async function adopt(context: ServiceContext, record: TaskRecord, run: RunRef): Promise<CreateOutcome> {
-  const { store, onStep, log } = context
+  const { onStep, log } = context
   onStep('reference.setting')
+  let adopted = await recorded(context, record, run)
+  onStep('reference.set')
+  if (adopted.run?.id !== run.id) {
+    log.error(
+      { taskId: record.taskId, run: run.id, state: adopted.state },
+      'a run goes on without its task: it was found only after the task had ended',
+    )
+  }
+  adopted = await sendWish(context, context.published(adopted))
+  onStep('handle.leaving')
+  return { kind: 'task', task: context.view(adopted), replayed: false }
+}
+
+/** Throws `unknown_outcome` when the store can't be told: the caller must not take that for a start that failed. */
+async function recorded(context: ServiceContext, record: TaskRecord, run: RunRef): Promise<TaskRecord> {
+  try {
+    return await keepAdopted(context, record, run)
+  } catch (cause) {
+    context.log.error(
+      { taskId: record.taskId, run: run.id, err: cause },
+      'a run started and could not be recorded',
+    )
+    const message = `The run started, but the task store could not be told of it. Do not start it again: once the store can be reached, the run is looked for as task ${record.taskId}.`
+    throw new RunbridgeError('unknown_outcome', message, { cause })
+  }
+}
+
+async function keepAdopted(context: ServiceContext, record: TaskRecord, run: RunRef): Promise<TaskRecord> {
+  const { store, log } = context
   let adopted = await context.apply(record, { type: 'started', run })
   while (!adopted) {
     // Somebody settled the record as not started, too early for this starter: the run is there after all.
@@ -137,16 +167,7 @@ async function adopt(context: ServiceContext, record: TaskRecord, run: RunRef): 
     adopted =
       (await store.create(again)) === 'created' ? again : await context.apply(again, { type: 'started', run })
   }
-  onStep('reference.set')
-  if (adopted.run?.id !== run.id) {
-    log.error(
-      { taskId: record.taskId, run: run.id, state: adopted.state },
-      'a run goes on without its task: it was found only after the task had ended',
-    )
-  }
-  adopted = await sendWish(context, adopted)
-  onStep('handle.leaving')
-  return { kind: 'task', task: context.view(adopted), replayed: false }
+  return adopted
 }
 
 /** Nothing runs: the record goes, unless a client knows its id. */
@@ -173,7 +194,8 @@ async function handOut(
   const kept = await context.apply(record, { type: 'id_published' }, ...(lost ? [lost] : []))
   if (kept) {
     context.onStep('handle.leaving')
-    return { kind: 'task', task: context.view((await settle(context, kept)) ?? kept), replayed: false }
+    const left = context.published(kept)
+    return { kind: 'task', task: context.view((await settle(context, left)) ?? left), replayed: false }
   }
   const message =
     'The start could not be settled; it may have started. Look at the engine before you repeat it.'

@@ -5,12 +5,19 @@ import type { ServiceContext } from './context.js'
 import { MIN_INTERVAL_MS } from './interval.js'
 import type { CreateOutcome, CreateRequest } from './task-service.js'
 
+/** The forms whose ids are made by clients, or whose tasks end before their runs: a record has to be kept for them. */
+const OLDER_FORMS: ReadonlySet<WireForm> = new Set(['core-2025-11-25', 'sep-1686'])
+
 /** What every new record has, however its run comes about. */
 export function blankRecord(
   context: ServiceContext,
   tool: TaskTool,
   request: Omit<CreateRequest, 'input' | 'idKnown'>,
 ): Omit<TaskRecord, 'inputDigest' | 'startDeadline' | 'idKnown' | 'state'> {
+  const reason = context.store.lacks?.update
+  if (reason !== undefined && OLDER_FORMS.has(request.form)) {
+    throw new RunbridgeError('unsupported', `Tasks of ${request.form} can not be kept here: ${reason}.`)
+  }
   const now = context.clock.now()
   return {
     owner: request.owner,

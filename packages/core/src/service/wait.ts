@@ -15,25 +15,35 @@ export async function waitFor(
   key: TaskKey,
   options: WaitOptions,
 ): Promise<Task> {
-  const { clock } = context
+  const { clock, store } = context
   const { signal, until = ended, onChange } = options
+  // No other process can change what a store keeps nothing of, and every look reads the engine.
+  const lookMs = store.idOf ? Number.POSITIVE_INFINITY : LOOK_MS
   const end = clock.now() + options.waitMs
-  let last = ''
-  for (;;) {
-    const woken = new AbortController()
-    const unsubscribe = context.subscribe(key, () => woken.abort())
-    try {
+  let told: string | undefined
+  let wake = () => {}
+  const unsubscribe = context.subscribe(key, ({ record }) => {
+    told = visible(record)
+    wake()
+  })
+  try {
+    for (let last = ''; ; ) {
+      told = undefined
       const task = await get(key)
       const seen = visible(task.record)
       if (seen !== last && last !== '') onChange?.(task)
       last = seen
       const now = clock.now()
       if (until(task) || now >= end || signal.aborted) return task
-      const due = Math.min(Math.max(task.record.refreshAfter - now, MIN_PAUSE_MS), LOOK_MS, end - now)
+      // This very look may have made the change that it was told of.
+      if (told !== undefined && told !== seen) continue
+      const woken = new AbortController()
+      wake = () => woken.abort()
+      const due = Math.min(Math.max(task.record.refreshAfter - now, MIN_PAUSE_MS), lookMs, end - now)
       await clock.sleep(due, AbortSignal.any([signal, woken.signal]))
-    } finally {
-      unsubscribe()
     }
+  } finally {
+    unsubscribe()
   }
 }
 
