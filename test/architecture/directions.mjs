@@ -47,6 +47,7 @@ export const STANDS_ON = {
     '@grpc/grpc-js',
     '@grpc/proto-loader',
     'aws-local-stepfunctions',
+    'yaml',
     'zod',
   ],
   cli: [

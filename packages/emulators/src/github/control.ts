@@ -1,0 +1,104 @@
+import * as z from 'zod'
+import type { CallLog } from './calls.js'
+import { type FaultScript, type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
+import { lastAttempt } from './run.js'
+import type { EmulatorState } from './state.js'
+import { viewOf } from './timeline.js'
+
+/** The paths under which another process sets faults and reads what arrived. */
+export const controlPrefix = '/_emulator/'
+
+const target = z.custom<FaultTarget>((name) => typeof name === 'string' && isFaultTarget(name), {
+  error: 'not an operation that is served, nor *',
+})
+
+const faultRequest = z
+  .strictObject({
+    operation: target.optional(),
+    next: z.array(faultSchema).optional(),
+    always: faultSchema.optional(),
+    clear: z.union([z.literal(true), target]).optional(),
+  })
+  .refine(
+    ({ operation, next, always }) =>
+      (operation === undefined) === (next === undefined && always === undefined),
+    { error: 'operation goes with next, always or both' },
+  )
+
+/** A run as the emulator itself knows it, hidden ones too. Times in epoch milliseconds. */
+export interface RunReport {
+  readonly id: number
+  readonly repository: string
+  readonly workflow: string
+  readonly event: string
+  readonly ref: string
+  readonly title: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly attempt: number
+  readonly status: string
+  readonly conclusion: string | null
+  readonly startedAt: number
+}
+
+export function runReports({ repositories, now }: EmulatorState): RunReport[] {
+  return repositories
+    .flatMap(({ runs }) => [...runs.values()])
+    .map((run) => {
+      const { id, repository, workflow, event, ref, title, inputs } = run
+      const { status, conclusion } = viewOf(run, now())
+      const { number: attempt, startedAt } = lastAttempt(run)
+      return {
+        id,
+        repository: `${repository.owner}/${repository.name}`,
+        workflow: workflow.fileName,
+        event,
+        ref,
+        title,
+        inputs,
+        attempt,
+        status,
+        conclusion,
+        startedAt,
+      }
+    })
+}
+
+/** Answers a control request: its status and JSON. */
+export function control(
+  { state, faults, calls }: { state: EmulatorState; faults: FaultScript; calls: CallLog },
+  method: string,
+  path: string,
+  body: string,
+): [number, unknown] {
+  switch (`${method} ${path.slice(controlPrefix.length)}`) {
+    case 'GET calls':
+      return [200, calls.report()]
+    case 'DELETE calls':
+      calls.reset()
+      return [200, calls.report()]
+    case 'GET runs':
+      return [200, runReports(state)]
+    case 'GET faults':
+      return [200, faults.pending()]
+    case 'POST faults':
+      return setFaults(faults, body)
+    default:
+      return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
+  }
+}
+
+function setFaults(faults: FaultScript, body: string): [number, unknown] {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch (error) {
+    return [400, { message: `The body is not JSON: ${(error as Error).message}` }]
+  }
+  const parsed = faultRequest.safeParse(json)
+  if (!parsed.success) return [400, { message: z.prettifyError(parsed.error) }]
+  const { operation, next = [], always, clear } = parsed.data
+  if (clear !== undefined) faults.clear(clear === true ? undefined : clear)
+  if (operation !== undefined) faults.next(operation, ...next)
+  if (operation !== undefined && always) faults.always(operation, always)
+  return [200, faults.pending()]
+}
