@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
-import { isJsonObject, type JsonObject, type Owner } from '@runbridge/core'
+import { isJsonObject, type Owner } from '@runbridge/core'
 import { EXTENSION_ID } from '@runbridge/core/wire/ext-tasks'
 import { ownerOf } from './owner.js'
 import type { Tool } from './tool.js'
@@ -22,22 +22,24 @@ export interface Caller {
 
 /** @param capabilities of the request's own envelope; an older era has none that a stateless server knows */
 export function callerOf(ctx: ServerContext, era: Era): Caller {
-  const capabilities = era === 'modern' ? declared(ctx) : undefined
+  const envelope: Readonly<Record<string, unknown>> | undefined = ctx.mcpReq.envelope
   const progress = progressOf(ctx)
   return {
     owner: ownerOf(ctx.http?.authInfo),
     era,
-    tasks: isJsonObject(capabilities?.extensions) && isJsonObject(capabilities.extensions[EXTENSION_ID]),
-    elicitation: declaresForms(capabilities?.elicitation),
+    ...declared(era === 'modern' ? envelope?.[CLIENT_CAPABILITIES_META_KEY] : undefined),
     signal: ctx.mcpReq.signal,
     ...(progress && { progress }),
   }
 }
 
-function declared(ctx: ServerContext): JsonObject | undefined {
-  const envelope: Readonly<Record<string, unknown>> | undefined = ctx.mcpReq.envelope
-  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY]
-  return isJsonObject(capabilities) ? capabilities : undefined
+/** What the capabilities of a request say of its client. */
+export function declared(capabilities: unknown): Pick<Caller, 'tasks' | 'elicitation'> {
+  const { extensions, elicitation } = isJsonObject(capabilities) ? capabilities : {}
+  return {
+    tasks: isJsonObject(extensions) && isJsonObject(extensions[EXTENSION_ID]),
+    elicitation: declaresForms(elicitation),
+  }
 }
 
 /** An empty object means form mode (2026-07-28 client/elicitation, "Capabilities"). */
@@ -62,6 +64,6 @@ function progressOf(ctx: ServerContext): Caller['progress'] {
 }
 
 /** Whether the gates of this tool's runs can be put to this caller. */
-export function canBeAsked(tool: Tool | undefined, caller: Caller): boolean {
+export function canBeAsked(tool: Tool | undefined, caller: Pick<Caller, 'elicitation'>): boolean {
   return tool !== undefined && tool.humanInput !== 'off' && caller.elicitation
 }

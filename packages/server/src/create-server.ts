@@ -1,4 +1,4 @@
-import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
+import { type AuthInfo, createMcpHandler, type Transport } from '@modelcontextprotocol/server'
 import {
   type Clock,
   createTaskService,
@@ -13,12 +13,15 @@ import {
 } from '@runbridge/core'
 import type { App, ServedTool } from './app.js'
 import { callGate } from './call-gate.js'
+import { type Channel, serveChannel } from './channel.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { compileSchema, schemaValidator } from './json-schema.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
+import { isListen, listenOverHttp } from './listen-http.js'
 import { modernServer } from './modern.js'
 import { plainServer } from './plain.js'
 import { requestStates } from './request-state.js'
+import { createSubscriptions } from './subscriptions.js'
 import type { Tool } from './tool.js'
 
 export interface RunbridgeOptions {
@@ -57,16 +60,24 @@ export interface RunbridgeServer {
   readonly service: TaskService
   /** Answers one MCP request over Streamable HTTP. Checks neither Host nor Origin nor tokens: `serveHttp` does. */
   handler(request: Request, options?: RequestOptions): Promise<Response>
+  /**
+   * Serves one client over a transport that carries both directions, as owner `local`. `serveStdio` does it over
+   * pipes. The server closes it.
+   */
+  connect(transport: Transport): Channel
   /** Why no work should be sent here now; undefined when ready. */
   unready(): Promise<string | undefined>
   /** The limits in force. */
   readonly limits: Limits
   /**
-   * A graceful end: new requests are refused, held calls are answered with what is known, starts and
-   * deliveries under way are finished. Runs go on. Idempotent.
+   * A graceful end: new requests are refused, held calls are answered with what is known, subscriptions end,
+   * starts and deliveries under way are finished. Runs go on. Idempotent.
    */
   close(): Promise<void>
 }
+
+/** How long clients may take to take their goodbye, in ms. */
+const CLOSE_MS = 1_000
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
@@ -106,22 +117,31 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     {
       legacy: 'stateless',
       maxRequestBodySize: limits.maxBodyBytes,
+      maxSubscriptions: limits.maxSubscriptionsInAll,
       onerror: ({ message }) => log.info({ reason: message }, 'a request was refused by the protocol'),
     },
   )
+  const subscriptions = createSubscriptions(app)
+  const channels = new Set<Channel>()
   const sweeping = sweepRegularly(app)
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
     closing.abort()
-    const drained = Promise.all([sweeping, app.gate.idle().then(() => service.drain())])
-    // A timer that is left running would keep the process alive for all of drainMs.
-    const ended = new AbortController()
-    await Promise.race([drained, clock.sleep(limits.drainMs, ended.signal)])
-    ended.abort()
+    subscriptions.closeAll()
+    const answered = Promise.all([app.gate.idle(), ...[...channels].map((channel) => channel.answered())])
+    await atMost(limits.drainMs, Promise.all([sweeping, answered.then(() => service.drain())]))
     // The last answers leave in the turn after their calls have ended.
     await new Promise((resolve) => setImmediate(resolve))
-    await mcp.close()
+    // A client that reads nothing any more can't be said goodbye to.
+    await atMost(CLOSE_MS, Promise.all([mcp.close(), ...[...channels].map((channel) => channel.close())]))
+  }
+
+  /** Waits for the work, but no longer. A timer left running would keep the process alive. */
+  async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    const ended = new AbortController()
+    await Promise.race([work, clock.sleep(ms, ended.signal)])
+    ended.abort()
   }
 
   return {
@@ -129,10 +149,20 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     limits,
     async handler(request, { authInfo, parsedBody } = {}) {
       if (closing.signal.aborted) return unavailable('This server is shutting down; send the request again.')
-      return mcp.fetch(request, {
+      const options = {
         ...(authInfo && { authInfo }),
         ...(parsedBody !== undefined && { parsedBody }),
-      })
+      }
+      const forward = (forwarded: Request) => mcp.fetch(forwarded, options)
+      return isListen(request)
+        ? listenOverHttp(app, subscriptions, request, options, forward)
+        : forward(request)
+    },
+    connect(transport) {
+      const channel = serveChannel(app, subscriptions, transport)
+      channels.add(channel)
+      void channel.ended.then(() => channels.delete(channel))
+      return channel
     },
     async unready() {
       if (closing.signal.aborted) return 'This server is shutting down.'

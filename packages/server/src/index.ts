@@ -1,6 +1,8 @@
+export type { Channel } from './channel.js'
 export * from './create-server.js'
 export * from './http.js'
 export * from './json-schema.js'
 export * from './limits.js'
 export * from './resolve-tool.js'
+export * from './stdio.js'
 export * from './tool.js'

@@ -4,6 +4,10 @@ export interface Limits {
   readonly maxOpenTasks: number
   /** Calls of one owner that are answered at the same time, held ones included. Default 32. */
   readonly maxCalls: number
+  /** Subscriptions that one owner has open. Default 100. */
+  readonly maxSubscriptions: number
+  /** Subscriptions that are open on this server in all. Default 1000. */
+  readonly maxSubscriptionsInAll: number
   /** The body of a request in bytes. Default 1 MiB. */
   readonly maxBodyBytes: number
   /** How long a question before the start may wait for its answer, in ms. Default 1 hour. */
@@ -21,6 +25,8 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   maxOpenTasks: 100,
   maxCalls: 32,
+  maxSubscriptions: 100,
+  maxSubscriptionsInAll: 1_000,
   maxBodyBytes: 1_048_576,
   questionMs: 3_600_000,
   progressMs: 5_000,

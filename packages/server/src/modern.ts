@@ -11,6 +11,7 @@ import * as z from 'zod'
 import type { App } from './app.js'
 import { type Caller, callerOf, canBeAsked } from './caller.js'
 import { lacks } from './capability.js'
+import { lookAt, ownRecord } from './own-task.js'
 import { answered, serveTools } from './serve-tools.js'
 
 /** Params are parsed by the codec, so that errors name the field. */
@@ -43,15 +44,12 @@ export function modernServer(app: App, request: Request | undefined): Server {
     )
 
   taskMethod('tasks/get', async (key, caller) => {
-    await ownForm(app, key)
-    const task = await app.service.get(key)
-    const tool = app.tools.get(task.record.tool)?.tool
-    const result = { resultText: tool?.resultText }
-    return { ...getTaskResult(task, { canBeAsked: canBeAsked(tool, caller), result }) }
+    const { task, view } = await lookAt(app, key, caller)
+    return { ...getTaskResult(task, view) }
   })
 
   taskMethod('tasks/update', async (key, caller, ctx) => {
-    const record = await ownForm(app, key)
+    const record = await ownRecord(app, key)
     const answers = parseInputResponses(ctx.mcpReq.inputResponses)
     const tool = app.tools.get(record.tool)?.tool
     // Nothing was asked of a caller that can't be asked, so nothing it answers is outstanding.
@@ -63,22 +61,12 @@ export function modernServer(app: App, request: Request | undefined): Server {
   })
 
   taskMethod('tasks/cancel', async (key) => {
-    await ownForm(app, key)
+    await ownRecord(app, key)
     await app.service.cancel(key, 'Cancelled by the caller.')
     return {}
   })
 
   return server
-}
-
-/**
- * The record, if this era's methods may see it: tasks of other forms are no tasks here. Read from the store
- * alone, so that a slow engine never delays a cancel.
- */
-async function ownForm(app: App, key: TaskKey): Promise<TaskRecord> {
-  const record = await app.store.get(key)
-  if (record?.form !== 'ext-tasks') throw new RunbridgeError('task_not_found', 'Task not found')
-  return record
 }
 
 /** Malformed answers to keys that are not outstanding are ignored like all answers to them. */

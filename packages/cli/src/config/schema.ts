@@ -20,6 +20,10 @@ const limits = {
   maxCalls: count('Calls of one caller at the same time, held ones included').default(
     DEFAULT_LIMITS.maxCalls,
   ),
+  maxSubscriptions: count('Open subscriptions of one caller').default(DEFAULT_LIMITS.maxSubscriptions),
+  maxSubscriptionsInAll: count('Open subscriptions of all callers together').default(
+    DEFAULT_LIMITS.maxSubscriptionsInAll,
+  ),
   maxBodyBytes: count('The body of a request, in bytes').default(DEFAULT_LIMITS.maxBodyBytes),
   questionMs: ms('How long a question before the start may wait for its answer').default(
     DEFAULT_LIMITS.questionMs,

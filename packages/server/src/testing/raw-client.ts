@@ -31,40 +31,41 @@ export async function send(
   params: object = {},
   sent: Sent = {},
 ): Promise<Exchange> {
-  const { tasks = false, elicitation = false, progressToken, headers } = sent
   const given = params as { name?: string; taskId?: string }
   id += 1
   const name = given.name ?? given.taskId
   const response = await fetch(url, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...(name !== undefined && { 'mcp-name': name }),
-      ...headers,
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id,
-      method,
-      params: {
-        ...params,
-        _meta: {
-          [`${PREFIX}protocolVersion`]: '2026-07-28',
-          [`${PREFIX}clientInfo`]: { name: 'raw', version: '0' },
-          [`${PREFIX}clientCapabilities`]: {
-            ...(elicitation !== false && { elicitation: elicitation === true ? {} : elicitation }),
-            ...(tasks && { extensions: { [EXTENSION_ID]: {} } }),
-          },
-          ...(progressToken !== undefined && { progressToken }),
-        },
-      },
-    }),
+    headers: { ...headersOf(method, name), ...sent.headers },
+    body: JSON.stringify(message(id, method, params, sent)),
     ...(sent.signal && { signal: sent.signal }),
   })
   return exchange(response)
+}
+
+export function headersOf(method: string, name?: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    ...(name !== undefined && { 'mcp-name': name }),
+  }
+}
+
+/** A request with its envelope, as it is on every wire of 2026-07-28. */
+export function message(id: string | number, method: string, params: object, sent: Sent = {}) {
+  const { tasks = false, elicitation = false, progressToken } = sent
+  const _meta = {
+    [`${PREFIX}protocolVersion`]: '2026-07-28',
+    [`${PREFIX}clientInfo`]: { name: 'raw', version: '0' },
+    [`${PREFIX}clientCapabilities`]: {
+      ...(elicitation !== false && { elicitation: elicitation === true ? {} : elicitation }),
+      ...(tasks && { extensions: { [EXTENSION_ID]: {} } }),
+    },
+    ...(progressToken !== undefined && { progressToken }),
+  }
+  return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
 
 /** One request of the 2025 era without a session. */

@@ -77,9 +77,11 @@ export async function world(options: WorldOptions = {}): Promise<World> {
 }
 
 /** Waits for something that other turns of the event loop bring about. */
-export async function until<T>(look: () => T | undefined | false): Promise<T> {
+export async function until<T>(
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
   for (;;) {
-    const seen = look()
+    const seen = await look()
     if (seen !== undefined && seen !== false) return seen
     await new Promise((resolve) => setImmediate(resolve))
   }
