@@ -27,7 +27,14 @@ function countedIds() {
 
 /** One engine, one store, one clock, and as many services (replicas) on them as a test wants. */
 export function createWorld(
-  options: { backend?: Partial<FakeBackendOptions>; tool?: Partial<TaskTool>; autoAdvance?: boolean } = {},
+  options: {
+    backend?: Partial<FakeBackendOptions>
+    tool?: Partial<TaskTool>
+    /** Tools beside the one, of the same workflow. */
+    others?: readonly (Partial<TaskTool> & { readonly name: string })[]
+    autoAdvance?: boolean
+    store?: TaskStore
+  } = {},
 ) {
   const clock: ManualClock = manualClock({ autoAdvance: options.autoAdvance ?? true })
   const backend: FakeBackend = fakeBackend({ clock, visibilityMs: VISIBILITY_MS, ...options.backend })
@@ -41,13 +48,14 @@ export function createWorld(
     retainMs: 3_600_000,
     ...options.tool,
   }
-  const store: TaskStore = memory()
+  const store: TaskStore = options.store ?? memory()
+  const tools = [tool, ...(options.others ?? []).map((other): TaskTool => ({ ...tool, ...other }))]
   const ids = countedIds()
 
   const replica = (overrides: Partial<ServiceOptions> = {}) =>
     createTaskService({
       store,
-      tools: [tool],
+      tools,
       clock,
       ids,
       validate: (schema, value) => {

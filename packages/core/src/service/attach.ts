@@ -26,6 +26,7 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
   const record = attachedRecord(context, tool, request, found.run)
   const replayed = await keep(context, record)
   if (replayed) return replayed
+  await request.onRecorded?.()
   context.onStep('handle.leaving')
   return { kind: 'task', task: context.view(context.published(record)), replayed: false }
 }

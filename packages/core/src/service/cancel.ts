@@ -39,16 +39,8 @@ export async function cancel(
   record: TaskRecord,
   reason: string,
 ): Promise<TaskRecord> {
-  const tool = context.tool(record.tool)
-  if (record.attached && !tool?.attach?.cancel) {
-    const note =
-      'This task only watches the run, which was started elsewhere, and may not stop it; the wish to cancel changes nothing.'
-    return (await context.apply(record, { type: 'noted', note })) ?? record
-  }
-  if (tool && !tool.capabilities.cancel) {
-    const note = 'This workflow can not be stopped once it runs; the wish to cancel changes nothing.'
-    return (await context.apply(record, { type: 'noted', note })) ?? record
-  }
+  const note = unstoppable(context, record)
+  if (note !== undefined) return (await context.apply(record, { type: 'noted', note })) ?? record
   const wished = await context.apply(record, { type: 'cancel_requested', reason: reason.slice(0, 256) })
   const sent = wished ? await sendWish(context, wished) : record
   if (context.store.idOf && !isSettled(sent) && sent.cancel?.sentAt === undefined) {
@@ -60,13 +52,24 @@ export async function cancel(
   return sent
 }
 
+/** Why this task may not stop its run, as a sentence for its caller. */
+function unstoppable(context: ServiceContext, record: TaskRecord): string | undefined {
+  const tool = context.tool(record.tool)
+  if (record.attached && !tool?.attach?.cancel) {
+    return 'This task only watches the run, which was started elsewhere, and may not stop it; the wish to cancel changes nothing.'
+  }
+  if (tool && !tool.capabilities.cancel) {
+    return 'This workflow can not be stopped once it runs; the wish to cancel changes nothing.'
+  }
+  return undefined
+}
+
 /**
  * Cancels the task for its caller at once and for good, then sends the wish. The run is followed to its end,
  * which goes to the log alone. `conflict` when the task has ended already.
  */
 export async function seal(context: ServiceContext, record: TaskRecord, reason: string): Promise<TaskRecord> {
-  const stoppable = context.tool(record.tool)?.capabilities.cancel ?? true
-  const sealing = stoppable ? { reason: reason.slice(0, 256) } : {}
+  const sealing = unstoppable(context, record) === undefined ? { reason: reason.slice(0, 256) } : {}
   const before = record.version
   const sealed = await context.apply(record, { type: 'sealed', ...sealing })
   if (!sealed) throw new RunbridgeError('task_not_found', 'Task not found')
