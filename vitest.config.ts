@@ -17,6 +17,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['test/bin/vitest-setup.mjs'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },
