@@ -15,7 +15,7 @@ const runner: SuiteRunner = { describe, it, beforeAll, afterAll, beforeEach, aft
 backendSuite(runner, {
   name: 'Step Functions, Standard',
   capabilities: STANDARD_CAPABILITIES,
-  engine: { forgets: true, retries: true },
+  engine: { forgets: true, retries: true, attaches: true },
   open: () => engineOn(standard),
 })
 

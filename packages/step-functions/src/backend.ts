@@ -1,5 +1,6 @@
 import { type Backend, RunbridgeError } from '@runbridge/core'
 import { answerGate } from './answer.js'
+import { attach, REFERENCES } from './attach.js'
 import { call } from './call.js'
 import type { StepFunctionsClients } from './clients.js'
 import { describe, discover } from './describe.js'
@@ -47,6 +48,8 @@ export function stepFunctions(options: StepFunctionsOptions): Backend<StepFuncti
       return answerGate({ client: clients.writes, workflow, stateMachineArn, run, gate, response, context })
     },
     call: (workflow, input, context) => call(engine, workflow, input, context),
+    attach: (workflow, reference, context) => attach(engine, workflow, reference, context),
+    references: REFERENCES,
     discover: (filter, context) => discover(engine, filter, context),
   }
 }

@@ -53,6 +53,8 @@ export interface EngineCapabilities {
   readonly forgets: boolean
   /** An ended run can be run again, as another attempt (`retry`). Without it that is not tested. */
   readonly retries: boolean
+  /** The backend can watch runs that were started elsewhere (`attach`). Default false: not tested. */
+  readonly attaches?: boolean
 }
 
 export interface BackendSuiteOptions<W extends Workflow = Workflow> {

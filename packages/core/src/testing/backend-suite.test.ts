@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Backend, Capabilities } from '../backend.js'
+import type { AttachResult, Backend, Capabilities } from '../backend.js'
 import { DEFAULT_CAPABILITIES } from '../backend.js'
 import { RunbridgeError } from '../errors.js'
 import type { BackendHarness, BackendSuiteOptions, EngineCall, EngineFault } from './backend-harness.js'
@@ -13,7 +13,7 @@ const IDEMPOTENT: Capabilities = { ...DEFAULT_CAPABILITIES, start: 'idempotent',
 
 const METHODS: Record<EngineCall, readonly FakeMethod[]> = {
   start: ['start'],
-  read: ['describe', 'find', 'get'],
+  read: ['describe', 'find', 'get', 'attach'],
   cancel: ['cancel'],
   answer: ['answer'],
   call: ['call'],
@@ -50,6 +50,11 @@ function harness(
       if (what) throw error(what)
       if (workflow.id === 'missing') throw missing
       return fake.describe(workflow, context)
+    },
+    async attach(workflow, reference, context) {
+      const what = met('attach')
+      if (what) return { kind: 'refused', error: error(what) }
+      return fake.attach?.(workflow, reference, context) as Promise<AttachResult>
     },
     async start(workflow, runKey, input, context) {
       if (workflow.id === 'missing') return { kind: 'refused', error: missing }
@@ -143,7 +148,7 @@ function suiteOf(
   capabilities: Capabilities,
   broken: (sound: Backend, fake: FakeBackend) => Partial<Backend> = () => ({}),
 ): BackendSuiteOptions {
-  const engine = { forgets: true, retries: false }
+  const engine = { forgets: true, retries: false, attaches: true }
   return { name, capabilities, engine, open: () => harness(capabilities, broken) }
 }
 
@@ -255,6 +260,20 @@ describe('the suite finds', () => {
       async cancel(workflow, run, reason, context) {
         await sound.cancel(workflow, run, reason, context)
         return { kind: 'sent' }
+      },
+    }),
+    'a run of another workflow that is watched': (sound, fake) => ({
+      async attach(workflow, reference, context) {
+        const result = await sound.attach?.(workflow, reference, context)
+        const run = fake.executions.find((one) => one.ref.id === reference)?.ref
+        return result?.kind === 'refused' && run ? { kind: 'attached', run } : (result as AttachResult)
+      },
+    }),
+    'an outage that is watched': (sound) => ({
+      async attach(workflow, reference, context) {
+        const result = (await sound.attach?.(workflow, reference, context)) as AttachResult
+        const blind = result.kind === 'refused' && result.error.code !== 'invalid_input'
+        return blind ? { kind: 'attached', run: { id: reference, attempt: 0 } } : result
       },
     }),
     'a signal that nobody heeds': (sound) => ({

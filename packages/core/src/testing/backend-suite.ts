@@ -1,5 +1,6 @@
 import type { Workflow } from '../backend.js'
 import type { BackendSuiteOptions } from './backend-harness.js'
+import { attachTests } from './backend-suite/attach.js'
 import { callTests } from './backend-suite/call.js'
 import { cancelTests } from './backend-suite/cancel.js'
 import { describeTests } from './backend-suite/describe.js'
@@ -46,6 +47,7 @@ export function backendSuite<W extends Workflow>(runner: SuiteRunner, options: B
     if (capabilities.start !== 'blind') group('find', findTests)
     group('get', getTests)
     if (capabilities.cancel) group('cancel', cancelTests)
+    if (options.engine.attaches) group('attach', attachTests)
     if (capabilities.gates) group('gates', gateTests)
   })
 }
