@@ -253,8 +253,10 @@ describe('parsers', () => {
         content: fc.dictionary(fc.string(), fc.string()),
       }),
     )
+    // zod leaves `__proto__` out of records; no key of ours is that.
+    const key = fc.string().filter((text) => text !== '__proto__')
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), entry, { maxKeys: 20 }), (value) => {
+      fc.property(fc.dictionary(key, entry, { maxKeys: 20 }), (value) => {
         const { responses, malformed } = parseInputResponses(value)
         expect([...Object.keys(responses), ...malformed].sort()).toEqual(Object.keys(value).sort())
       }),
