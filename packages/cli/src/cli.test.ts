@@ -108,6 +108,80 @@ describe('runbridge serve', () => {
   })
 })
 
+describe('runbridge serve --stdio', () => {
+  const request = (id: number, method: string, params: object = {}) => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'cli-test', version: '0' },
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    }
+    return `${JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })}\n`
+  }
+  const call = request(1, 'tools/call', { name: 'echo', arguments: { word: 'hello' } })
+  const messages = (out: string) =>
+    out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+
+  it('writes nothing but protocol, and ends with its input, status 0, everything answered', async () => {
+    const server = runbridge('serve', '--stdio')
+    server.write(request(0, 'tools/list') + call)
+    server.endInput()
+    const { status, out, err } = await server.ended
+    expect(status).toBe(0)
+    expect(
+      messages(out)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([0, 1])
+    expect(messages(out).find(({ id }) => id === 1).result.resultType).toBe('task')
+    const logged = messages(err).map(({ msg }) => msg)
+    expect(logged).toContain('runbridge serves echo, approve over stdio')
+    expect(logged.at(-1)).toBe('ended')
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('drains at %s, with its input still open', async (signal) => {
+    const server = runbridge('serve', '--stdio')
+    server.write(call)
+    await server.said(/"resultType":"task"/)
+    server.kill(signal)
+    const { status, out } = await server.ended
+    expect(status).toBe(0)
+    expect(messages(out)).toHaveLength(1)
+  })
+
+  it('ends when nobody reads it any more', async () => {
+    const server = runbridge('serve', '--stdio')
+    server.write(call)
+    await server.said(/"resultType":"task"/)
+    server.closeOutput()
+    server.write(request(2, 'tools/list') + request(3, 'tools/list'))
+    expect((await server.ended).status).toBe(0)
+  })
+
+  it('several on one file share its tasks', async () => {
+    const [one, two] = [runbridge('serve', '--stdio'), runbridge('serve', '--stdio')]
+    one.write(call)
+    const taskId = /tsk_[\w-]+/.exec(await one.said(/"taskId":"[^"]+"/))?.[0] ?? ''
+    const listen = request(5, 'subscriptions/listen', { notifications: { taskIds: [taskId] } })
+    two.write(listen + request(6, 'tasks/get', { taskId }))
+    await two.said(/"id":6/)
+    await two.said(/"method":"notifications\/tasks".*"status":"completed"/)
+    for (const server of [one, two]) {
+      server.endInput()
+      expect((await server.ended).status).toBe(0)
+    }
+  })
+
+  it('says on standard error alone what is wrong with its file, status 2', async () => {
+    await writeFile(config, yaml('    taskSuport: required\n'))
+    const { status, out, err } = await runbridge('serve', '--stdio').ended
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    expect(err).toContain('unknown key')
+  })
+})
+
 describe('runbridge check', () => {
   it('is content when nothing is missing', async () => {
     const { status, out } = await runbridge('check').ended

@@ -22,6 +22,7 @@ describe('the command line', () => {
     [['frobnicate'], "unknown command 'frobnicate'"],
     [['serve', '--port', 'http'], 'Write a number from 0 to 65535.'],
     [['serve', '--port', '70000'], 'Write a number from 0 to 65535.'],
+    [['serve', '--stdio', '--port', '0'], "'--stdio' cannot be used with option '-p, --port <port>'"],
     [['call'], "missing required argument 'tool'"],
     [['tasks', 'get', 'a', '--json'], "unknown option '--json'"],
   ])('%j is refused with status 2', async (args, message) => {

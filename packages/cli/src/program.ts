@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { EXIT } from './commands/exit.js'
 import type { Io } from './commands/io.js'
 import { untilSignal } from './commands/until-signal.js'
@@ -33,7 +33,10 @@ export async function program(argv: readonly string[], io: Io): Promise<number> 
     .description('serve the tools of a configuration over MCP')
     .option(...CONFIG)
     .option('-p, --port <port>', "instead of the configuration's; 0 lets the system choose", readPort)
-    .action((options: { config: string; port?: number }) =>
+    .addOption(
+      new Option('--stdio', 'serve the host that starts this process, over its pipes').conflicts('port'),
+    )
+    .action((options: { config: string; port?: number; stdio?: boolean }) =>
       run(load.serve(), ({ serve }) => serve({ ...options, signal: untilSignal() }, io)),
     )
   root

@@ -14,8 +14,12 @@ const open = async (options?: WorldOptions) => {
 afterEach(() => w.close())
 
 /** A GET with headers that fetch does not let one set. */
-function get(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
-  const { hostname, port } = new URL(w.http.url)
+function get(
+  path: string,
+  headers: Record<string, string> = {},
+  url = w.http.url,
+): Promise<{ status: number; body: string }> {
+  const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     request({ hostname, port, path, headers }, (response) => {
       let body = ''
@@ -36,7 +40,7 @@ describe('the listener', () => {
       await open()
       await expect(serveHttp({ server: w.server, host })).rejects.toMatchObject({
         code: 'misconfigured',
-        message: expect.stringContaining('Nothing authenticates callers yet'),
+        message: expect.stringContaining('Nothing authenticates callers'),
       })
     },
   )
@@ -51,19 +55,25 @@ describe('the listener', () => {
 
   it('refuses foreign Host and Origin headers', async () => {
     await open()
-    expect((await get('/readyz', { host: 'evil.example' })).status).toBe(403)
-    expect((await get('/readyz', { origin: 'https://evil.example' })).status).toBe(403)
     expect((await get('/mcp', { host: 'evil.example' })).status).toBe(403)
-    expect((await get('/readyz', { origin: 'http://localhost:3000' })).status).toBe(200)
+    expect((await get('/mcp', { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await get('/mcp', { origin: 'http://localhost:3000' })).status).not.toBe(403)
   })
 
   it('accepts hosts and origins that are configured', async () => {
     await open()
     const allowed = { allowedHosts: ['app.example'], allowedOrigins: ['https://app.example'] }
     const own = await serveHttp({ server: w.server, ...allowed })
-    const headers = { origin: 'https://app.example' }
-    expect((await fetch(own.url.replace('/mcp', '/readyz'), { headers })).status).toBe(200)
+    const headers = { origin: 'https://app.example', host: 'app.example' }
+    expect((await get('/mcp', headers, own.url)).status).not.toBe(403)
+    expect((await get('/mcp', { ...headers, host: 'evil.example' }, own.url)).status).toBe(403)
     await own.close()
+  })
+
+  it('answers probes by whatever address they have', async () => {
+    await open()
+    expect((await get('/healthz', { host: '10.0.0.7:8080' })).status).toBe(200)
+    expect((await get('/readyz', { host: '10.0.0.7:8080' })).status).toBe(200)
   })
 
   it('refuses a body over the limit before anything is parsed', async () => {

@@ -9,15 +9,19 @@ import {
   originValidationResponse,
 } from '@modelcontextprotocol/server'
 import { RunbridgeError } from '@runbridge/core'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
+import type { BearerAuth } from './auth/bearer-auth.js'
+import { refuseOpenBind } from './auth/open-bind.js'
 import type { RunbridgeServer } from './create-server.js'
 
 export interface HttpOptions {
   readonly server: RunbridgeServer
-  /** A loopback address. Default `127.0.0.1`. */
+  /** Anything but a loopback address needs `auth` with a `resourceUrl`. Default `127.0.0.1`. */
   readonly host?: string
   /** 0 lets the system choose. Default 0. */
   readonly port?: number
+  /** Tells who calls, as `bearerAuth` makes it. Default: everybody who reaches the port is the owner `local`. */
+  readonly auth?: BearerAuth
   /** Host names accepted in the Host header beside loopback names, without ports. */
   readonly allowedHosts?: readonly string[]
   /** Host names accepted in the Origin header beside loopback names, without scheme and port. */
@@ -36,11 +40,11 @@ const FLUSH_MS = 1_000
 
 /**
  * Serves MCP over Streamable HTTP at `/mcp`, `/healthz` (the process is alive) and `/readyz` (the store can be
- * reached). Binds to loopback only, since nothing authenticates callers yet.
+ * reached). Throws `misconfigured` for an address that others reach while nothing tells who calls.
  */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { server, host = '127.0.0.1', port = 0 } = options
-  refusePublicBind(host)
+  refuseOpenBind(host, options.auth)
   const node = createNodeServer(getRequestListener(routes(options).fetch, { overrideGlobalObjects: false }))
   await listen(node, host, port)
   const address = node.address() as AddressInfo
@@ -57,30 +61,33 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 
 /** The routes without a socket, for tests and other runtimes. */
 export function routes(options: HttpOptions): Hono {
-  const { server } = options
-  const hosts = [...localhostAllowedHostnames(), ...(options.allowedHosts ?? [])]
-  const origins = [...localhostAllowedOrigins(), ...(options.allowedOrigins ?? []).map(hostName)]
+  const { server, auth } = options
+  const own = auth?.resourceUrl ? [auth.resourceUrl.hostname] : []
+  const hosts = [...localhostAllowedHostnames(), ...own, ...(options.allowedHosts ?? [])]
+  const origins = [...localhostAllowedOrigins(), ...own, ...(options.allowedOrigins ?? []).map(hostName)]
   const app = new Hono()
+  // Before the check of hosts: probes address a container by its own address.
   app.get('/healthz', (c) => c.text('ok'))
+  app.get('/readyz', async (c) => {
+    const reason = await server.unready()
+    return reason === undefined ? c.text('ready') : c.text(reason, 503)
+  })
+  if (auth) {
+    for (const path of auth.metadataPaths)
+      app.on(['GET', 'OPTIONS'], path, ({ req }: Context) => auth.metadata(req.raw))
+  }
   app.use(async (c, next) => {
     const refused =
       hostHeaderValidationResponse(c.req.raw, hosts) ?? originValidationResponse(c.req.raw, origins)
     return refused ?? next()
   })
-  app.get('/readyz', async (c) => {
-    const reason = await server.unready()
-    return reason === undefined ? c.text('ready') : c.text(reason, 503)
+  app.all('/mcp', async ({ req }) => {
+    if (!auth) return server.handler(req.raw)
+    const authInfo = await auth.authenticate(req.raw)
+    if (authInfo instanceof Response) return authInfo
+    return auth.bounded(req.raw, authInfo, await server.handler(req.raw, { authInfo }))
   })
-  app.all('/mcp', (c) => server.handler(c.req.raw))
   return app
-}
-
-function refusePublicBind(host: string): void {
-  if (host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)) return
-  throw new RunbridgeError(
-    'misconfigured',
-    `host ${JSON.stringify(host)} is not a loopback address. Nothing authenticates callers yet, so whoever reaches the port could start workflows; listen on 127.0.0.1 or ::1.`,
-  )
 }
 
 /** Origins are configured with their scheme and compared by their host name. */

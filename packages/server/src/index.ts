@@ -1,3 +1,6 @@
+export * from './auth/bearer-auth.js'
+export * from './auth/jwt.js'
+export * from './auth/static-tokens.js'
 export type { Channel } from './channel.js'
 export * from './create-server.js'
 export * from './http.js'

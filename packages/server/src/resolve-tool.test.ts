@@ -54,6 +54,22 @@ describe('resolveTool', () => {
     ['`type: object` at its root', { inputSchema: { type: 'array' } }],
     ['the input schema: $ref', { inputSchema: { properties: { a: { $ref: 'https://example.com/a' } } } }],
     ['the output schema is no valid', { outputSchema: { type: 'objekt' } }],
+    ['is no argument of the input schema', { inputSchema, idempotencyKey: ['name', 'nobody'] }],
+    ['`idempotencyKey` is empty', { inputSchema, idempotencyKey: [] }],
+    [
+      'needs a task that equal calls can get',
+      { inputSchema, idempotencyKey: ['name'] },
+      { capabilities: { execution: 'call' } },
+    ],
+    ['leave it out with `attach: true`', { attach: true, idempotencyKey: ['run'] }],
+    ['only for tools with `attach: true`', { cancelAttached: true }],
+    ['there is nothing to watch', { attach: true }, { capabilities: { execution: 'call' } }],
+    ['one required string', { attach: true, inputSchema }],
+    ['one required string', { attach: true, inputSchema: { properties: { id: { type: 'string' } } } }],
+    [
+      'one required string',
+      { attach: true, inputSchema: { properties: { id: { type: 'number' } }, required: ['id'] } },
+    ],
     ['`holdMs` must be', { holdMs: 600_000 }],
     ['`retainMs` must be', { retainMs: 0 }],
     ['names no argument', { inputSchema, askFor: { nobody: ask } }],
@@ -68,6 +84,19 @@ describe('resolveTool', () => {
     await expect(resolve(options, engine)).rejects.toMatchObject({
       code: 'misconfigured',
       message: expect.stringMatching(new RegExp(`^Tool .*: .*${words.replace(/[$`.*]/g, '\\$&')}`)),
+    })
+  })
+
+  it('names the run of a tool that watches as its input schema does', async () => {
+    const properties = { execution: { type: 'string' } }
+    const tool = await resolve({ attach: true, inputSchema: { properties, required: ['execution'] } })
+    expect(tool.attach).toEqual({ argument: 'execution', cancel: false })
+  })
+
+  it('refuses to watch where the engine can’t', async () => {
+    const { attach: _, ...backend } = fakeBackend({ clock: manualClock(), name: 'other' })
+    await expect(resolve({ attach: true, backend })).rejects.toMatchObject({
+      message: expect.stringContaining('other can not watch'),
     })
   })
 

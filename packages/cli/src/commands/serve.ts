@@ -1,6 +1,9 @@
-import { serveHttp } from '@runbridge/server'
-import { compose } from '../compose.js'
+import { Console } from 'node:console'
+import { serveHttp, serveStdio } from '@runbridge/server'
+import type { Logger } from 'pino'
+import { type Composition, compose } from '../compose.js'
 import { loadConfig } from '../config/config.js'
+import type { Config } from '../config/schema.js'
 import { createLog } from '../log.js'
 import { EXIT } from './exit.js'
 import type { Io } from './io.js'
@@ -9,37 +12,66 @@ export interface ServeOptions {
   readonly config: string
   /** Instead of the configuration's. */
   readonly port?: number
+  /** Serves the host that started this process over its pipes, instead of over HTTP. */
+  readonly stdio?: boolean
   /** Aborts when the process is told to end. */
   readonly signal: AbortSignal
 }
 
-/** Serves until it is told to end, then finishes what is under way. Says on `out` where it listens. */
-export async function serve({ config: file, port, signal }: ServeOptions, io: Io): Promise<number> {
+/** Serves until it is told to end, or until its host is gone, then finishes what is under way. */
+export async function serve({ config: file, port, stdio, signal }: ServeOptions, io: Io): Promise<number> {
+  // Standard output carries the protocol alone, whatever some library says.
+  if (stdio) globalThis.console = new Console(process.stderr)
   const config = await loadConfig(file, process.env)
   const log = createLog(config.server.logLevel)
   const composition = await compose(config, { log, signal })
   try {
-    const { host, allowedHosts, allowedOrigins } = config.server
-    const http = await serveHttp({
-      server: composition.server,
-      host,
-      port: port ?? config.server.port,
-      ...(allowedHosts && { allowedHosts }),
-      ...(allowedOrigins && { allowedOrigins }),
-    })
-    try {
-      io.out(`runbridge serves ${toolNames(composition.tools)} at ${http.url}`)
-      await aborted(signal)
-      log.info('ending: finishing what is under way; runs go on in their engines')
-    } finally {
-      await http.close()
-    }
+    await (stdio
+      ? overStdio(composition, log, signal)
+      : overHttp(composition, { ...config.server, ...(port !== undefined && { port }) }, log, signal, io))
   } finally {
     await composition.close()
   }
   log.info('ended')
   return EXIT.ok
 }
+
+/** Says on `out` where it listens. */
+async function overHttp(
+  { server, tools }: Composition,
+  { host, port, allowedHosts, allowedOrigins }: Config['server'],
+  log: Logger,
+  signal: AbortSignal,
+  io: Io,
+): Promise<void> {
+  const http = await serveHttp({
+    server,
+    host,
+    port,
+    ...(allowedHosts && { allowedHosts }),
+    ...(allowedOrigins && { allowedOrigins }),
+  })
+  try {
+    io.out(`runbridge serves ${toolNames(tools)} at ${http.url}`)
+    await aborted(signal)
+    log.info(ENDING)
+  } finally {
+    await http.close()
+  }
+}
+
+async function overStdio({ server, tools }: Composition, log: Logger, signal: AbortSignal): Promise<void> {
+  const stdio = serveStdio({ server })
+  try {
+    log.info(`runbridge serves ${toolNames(tools)} over stdio`)
+    await Promise.race([stdio.ended, aborted(signal)])
+    log.info(ENDING)
+  } finally {
+    await stdio.close()
+  }
+}
+
+const ENDING = 'ending: finishing what is under way; runs go on in their engines'
 
 function toolNames(tools: readonly { readonly name: string }[]): string {
   return tools.map(({ name }) => name).join(', ')

@@ -17,6 +17,11 @@ export async function built(): Promise<void> {
 export interface Started {
   /** The first text on standard output that matches; rejects when the process ends without it. */
   said(pattern: RegExp): Promise<string>
+  /** Writes to its standard input, which stays open until `endInput`. */
+  write(text: string): void
+  endInput(): void
+  /** Reads its standard output no more, as a host that is gone. */
+  closeOutput(): void
   kill(signal: NodeJS.Signals): void
   readonly ended: Promise<{ status: number | null; out: string; err: string }>
 }
@@ -28,11 +33,14 @@ export function startNode(
 ): Started {
   const child = spawn(process.execPath, args, {
     cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
     env: { PATH: process.env.PATH, AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', ...env },
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  const ended = Promise.all([exited, text(child.stdout), text(child.stderr)]).then(([status, out, err]) => ({
+  // It may end before it has read what was written to it.
+  child.stdin.on('error', () => undefined)
+  const out = text(child.stdout).catch(() => '(not read to its end)')
+  const ended = Promise.all([exited, out, text(child.stderr)]).then(([status, out, err]) => ({
     status,
     out,
     err,
@@ -40,6 +48,9 @@ export function startNode(
   let printed = ''
   return {
     ended,
+    write: (text) => void child.stdin.write(text),
+    endInput: () => void child.stdin.end(),
+    closeOutput: () => void child.stdout.destroy(),
     kill: (signal) => void child.kill(signal),
     said: (pattern) =>
       Promise.race([
