@@ -6,7 +6,12 @@ import { GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from '../b
 import { musts } from './musts.mjs'
 
 /** What a policy names as Resource, in words. */
-const PERMITTED_ON = { stateMachine: 'the state machine', executions: 'its executions', everything: '`*`' }
+const PERMITTED_ON = {
+  stateMachine: 'the state machine',
+  executions: 'its executions',
+  mapRuns: 'its Map Runs',
+  everything: '`*`',
+}
 
 /**
  * Every table that pages can show, by name, from the built packages and from what enforces them.

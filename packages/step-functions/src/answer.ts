@@ -11,8 +11,9 @@ import {
 import type { StepFunctionsClient } from './clients.js'
 import { engineError, errorName } from './errors.js'
 import { DECLINED, parseJson } from './failure.js'
-import { eventOfGate, goesOn, parametersOf, waitsForToken } from './gates.js'
-import { type Event, isEnd, readBack } from './history.js'
+import { goesOn, waitsForToken } from './follow-history.js'
+import { eventOfGate, parametersOf } from './gates.js'
+import { type Event, isEnd, previousOf, readBack } from './history.js'
 import { taskToken } from './task-token.js'
 import type { StepFunctionsWorkflow } from './workflow.js'
 
@@ -104,7 +105,7 @@ function judge(since: readonly Event[], response: GateResponse): AnswerResult | 
   let tail = since[0]?.id
   for (const event of since.slice(1)) {
     if (isEnd(event)) return { kind: 'too_late' }
-    if (event.previousEventId !== tail) continue
+    if (previousOf(event) !== tail) continue
     if (!goesOn(event)) return { kind: isOurs(event, response) ? 'delivered' : 'too_late' }
     tail = event.id
   }

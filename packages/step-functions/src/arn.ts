@@ -16,11 +16,15 @@ export interface StateMachineName extends Place {
 }
 
 /** https://docs.aws.amazon.com/step-functions/latest/apireference/API_CreateStateMachine.html: names. */
-const NAME = /[^\s:/*?<>{}[\]"#%^|~`$&,;\\]{1,80}/.source
+const NAME = /[^\s\p{Cc}:/*?<>{}[\]"#%^|~`$&,;\\]{1,80}/u.source
 const STATE_MACHINE = new RegExp(
   `^arn:(aws[\\w-]*):states:([a-z0-9-]+):(\\d{12}):stateMachine:(${NAME})(?::([\\w.-]+))?$`,
+  'u',
 )
-const EXECUTION = new RegExp(`^arn:(aws[\\w-]*):states:([a-z0-9-]+):(\\d{12}):execution:(${NAME}):(${NAME})$`)
+const EXECUTION = new RegExp(
+  `^arn:(aws[\\w-]*):states:([a-z0-9-]+):(\\d{12}):execution:(${NAME}):(${NAME})$`,
+  'u',
+)
 
 /** Throws `misconfigured` for anything but the ARN of a state machine, a version or an alias. */
 export function parseStateMachineArn(arn: string): StateMachineName {
@@ -49,6 +53,12 @@ export function describableArn(machine: StateMachineName): string {
 export function executionArn(machine: StateMachineName, name: string): string {
   const { partition, region, account } = machine
   return `arn:${partition}:states:${region}:${account}:execution:${machine.name}:${name}`
+}
+
+/** https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsstepfunctions.html: `mapRun`. */
+export function mapRunArn(machine: StateMachineName, id: string): string {
+  const { partition, region, account } = machine
+  return `arn:${partition}:states:${region}:${account}:mapRun:${machine.name}/${id}`
 }
 
 export function parseExecutionArn(arn: string): (Place & { stateMachine: string; name: string }) | undefined {

@@ -1,7 +1,8 @@
 import type { Snapshot } from '@runbridge/core'
 import type { Place } from './arn.js'
+import { failingState } from './failing-state.js'
 import type { Ending } from './failure.js'
-import { byId, type Event, type HistoryRead, isEnd, newestFirst, stateBefore } from './history.js'
+import { type Event, type HistoryRead, isEnd, newestFirst } from './history.js'
 import { snapshotOf } from './snapshot.js'
 import { STATES } from './states.js'
 
@@ -48,7 +49,7 @@ export async function endOfAttempt(
   return snapshotOf(execution, {
     place,
     state: STATES[status].state,
-    step: status === 'FAILED' ? stateBefore(byId(events), end.id)?.stateEnteredEventDetails?.name : undefined,
+    step: status === 'FAILED' || status === 'TIMED_OUT' ? failingState(events.reverse(), end) : undefined,
   })
 }
 

@@ -41,6 +41,7 @@ describe('checkAccess against an engine', async () => {
     'states:DescribeStateMachine': 'allowed',
     'states:DescribeExecution': 'allowed',
     'states:GetExecutionHistory': 'allowed',
+    'states:DescribeMapRun': 'allowed',
     'states:StopExecution': 'allowed',
     'states:SendTaskSuccess': 'allowed',
     'states:SendTaskFailure': 'allowed',
@@ -62,6 +63,7 @@ describe('checkAccess against an engine', async () => {
     'DescribeStateMachine',
     'DescribeExecution',
     'GetExecutionHistory',
+    'DescribeMapRun',
     'StopExecution',
     'ListStateMachines',
   ] as const)('tells that %s is missing', async (operation) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   DescribeExecutionCommand,
+  DescribeMapRunCommand,
   GetExecutionHistoryCommand,
   ListStateMachinesCommand,
   SendTaskFailureCommand,
@@ -8,7 +9,7 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import { type CallContext, RunbridgeError } from '@runbridge/core'
-import { executionArn, type StateMachineName } from './arn.js'
+import { executionArn, mapRunArn, type StateMachineName } from './arn.js'
 import type { StepFunctionsClients } from './clients.js'
 import { bound, describeStateMachine } from './engine.js'
 import { engineError, errorName } from './errors.js'
@@ -54,6 +55,14 @@ const PROBES: Readonly<Record<string, Probe>> = {
     send: ({ clients, nowhere, context }) =>
       clients.reads.send(new GetExecutionHistoryCommand({ executionArn: nowhere }), options(context)),
     allowedBy: 'ExecutionDoesNotExist',
+  },
+  'states:DescribeMapRun': {
+    send: ({ clients, machine, context }) =>
+      clients.reads.send(
+        new DescribeMapRunCommand({ mapRunArn: mapRunArn(machine, `runbridge-check:${randomUUID()}`) }),
+        options(context),
+      ),
+    allowedBy: 'ResourceNotFound',
   },
   'states:StopExecution': {
     send: ({ clients, nowhere, context }) =>

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stepFunctions } from './backend.js'
-import { followTasks, openGates, parseMarks, type TaskMarks } from './gates.js'
+import { followHistory } from './follow-history.js'
+import { openGates } from './gates.js'
 import type { Event } from './history.js'
+import { NO_MARKS, parseMarks, type RunMarks } from './marks.js'
 import {
   EXECUTION,
   history,
@@ -42,7 +44,7 @@ async function seen(events: { id: number }[], gates?: StepFunctionsWorkflow['gat
   const result = await backend.get({ id: MACHINE, gates }, run, {
     ...look,
     gates: true,
-    ...(marks && { marks: marks as TaskMarks }),
+    ...(marks && { marks: marks as RunMarks }),
   })
   if (result.kind !== 'snapshot') throw new Error(result.kind)
   return { snapshot: result.snapshot, marks: result.marks, warnings, clients, text: JSON.stringify(result) }
@@ -76,7 +78,12 @@ describe('a gate', () => {
       const { snapshot, text, clients } = await seen(waiting({ MessageBody }), gated(config))
       expect(snapshot.gates[0]).toMatchObject({ prompt: 'Deploy 17?', schema })
       expect(text).not.toContain(TOKEN)
-      expect(clients.sent[1]?.input.includeExecutionData).toBe(true)
+      const reads = clients.sent.filter(({ command }) => command === 'GetExecutionHistory')
+      // Only the second has data, and only as far back as the question.
+      expect(reads.map(({ input }) => [input.includeExecutionData, input.maxResults])).toEqual([
+        [false, 1000],
+        [true, 3],
+      ])
     }
   })
   it('reads no data where no question comes from it', async () => {
@@ -186,7 +193,7 @@ describe('marks', () => {
     // The page begins after the state was entered, so that only the marks know its name.
     const second = await seen(events.slice(2), undefined, first.marks)
     expect(second.snapshot.gates).toEqual(first.snapshot.gates)
-    expect(second.marks).toEqual(first.marks)
+    expect(second.marks).toEqual({ ...first.marks, looks: 1 })
   })
   it('hold no token, and the question is not read again', async () => {
     const config = gated({ promptField: 'MessageBody.q' })
@@ -283,7 +290,6 @@ describe('in noisy parallel branches', () => {
   }
   const entered = (name: string) => ({ stateEnteredEventDetails: { name } })
   const workflow = { id: MACHINE }
-  const silent = () => undefined
 
   it('the open gates are found at every moment, however the history was cut into looks', () => {
     fc.assert(
@@ -292,7 +298,7 @@ describe('in noisy parallel branches', () => {
         fc.infiniteStream(fc.boolean()),
         (choices, looks) => {
           const { events, history } = play(choices)
-          let marks: TaskMarks | undefined
+          let marks: RunMarks | undefined
           for (const { open, length } of history) {
             if (!looks.next().value) continue
             const present = events.slice(0, length)
@@ -300,9 +306,9 @@ describe('in noisy parallel branches', () => {
               .sort(([a], [b]) => a - b)
               .map(([event, step]) => [`event-${event}`, step])
             // As it comes back from a store.
-            marks = parseMarks(JSON.parse(JSON.stringify(followTasks(marks, present, workflow, silent))))
+            marks = parseMarks(JSON.parse(JSON.stringify(followHistory(marks ?? NO_MARKS, present))))
             expect(openGates(marks!, workflow).map((gate) => [gate.id, gate.step])).toEqual(expected)
-            const whole = followTasks(undefined, present, workflow, silent)
+            const whole = followHistory(NO_MARKS, present)
             expect(openGates(whole, workflow)).toEqual(openGates(marks!, workflow))
           }
         },

@@ -64,10 +64,15 @@ export function enteredName(event: Event): string | undefined {
 export function stateBefore(events: ReadonlyMap<number, Event>, from: number): Event | undefined {
   let event = events.get(from)
   while (event && enteredName(event) === undefined) {
-    const previous: number = event.previousEventId ?? 0
+    const previous: number = previousOf(event)
     event = previous < event.id ? events.get(previous) : undefined
   }
   return event
+}
+
+/** The event that led to this one; where an endpoint leaves that out, the one before. AWS gives 0 for none. */
+export function previousOf({ id, previousEventId }: Event): number {
+  return previousEventId ?? id - 1
 }
 
 export function byId(events: readonly Event[]): Map<number, Event> {

@@ -9,7 +9,8 @@ const CONSOLES: Readonly<Record<string, (region: string) => string>> = {
 
 function consoleUrl({ partition, region }: Place, path: string): string | undefined {
   const host = CONSOLES[partition]?.(region)
-  return host === undefined ? undefined : `${host}/states/home?region=${region}#${path}`
+  // Names may have any letter; an address has ASCII.
+  return host === undefined ? undefined : `${host}/states/home?region=${region}#${encodeURI(path)}`
 }
 
 /** Undefined for a partition whose console is not known. */

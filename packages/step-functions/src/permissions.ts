@@ -1,10 +1,14 @@
-import { executionArn, parseStateMachineArn } from './arn.js'
+import { executionArn, mapRunArn, parseStateMachineArn } from './arn.js'
 
-/** What a tool needs of AWS, by what it does. `redrive`: telling our attempt from a later one. */
+/**
+ * What a tool needs of AWS, by what it does. `redrive`: telling our attempt from a later one. `map_runs`: the counts
+ * of distributed Maps.
+ */
 export const FEATURES = [
   'start',
   'follow',
   'progress',
+  'map_runs',
   'gates',
   'cancel',
   'redrive',
@@ -17,7 +21,7 @@ export interface Permission {
   /** The IAM action. */
   readonly action: string
   /** What the policy names as Resource. Versions and aliases are authorized on the state machine's own ARN. */
-  readonly on: 'stateMachine' | 'executions' | 'everything'
+  readonly on: 'stateMachine' | 'executions' | 'mapRuns' | 'everything'
   readonly why: string
 }
 
@@ -43,7 +47,14 @@ export const PERMISSIONS: Readonly<Record<Feature, readonly Permission[]>> = {
     DESCRIBE,
     { action: 'states:DescribeExecution', on: 'executions', why: 'state, output and error of a run' },
   ],
-  progress: [HISTORY('the current state, iterations, and the failing state')],
+  progress: [HISTORY('the current state, iterations, nested executions, and the failing state')],
+  map_runs: [
+    {
+      action: 'states:DescribeMapRun',
+      on: 'mapRuns',
+      why: 'how far a distributed Map is; without it, it is not counted',
+    },
+  ],
   gates: [
     HISTORY('the states that wait for a token'),
     { action: 'states:SendTaskSuccess', on: 'stateMachine', why: 'an answer that was given' },
@@ -70,6 +81,7 @@ export function permissionsFor(features: readonly Feature[], stateMachineArn: st
   const resources = {
     stateMachine: machine.unqualified,
     executions: executionArn(machine, '*'),
+    mapRuns: mapRunArn(machine, '*'),
     everything: '*',
   }
   const grants = new Map<string, Grant>()

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest'
+import { followHistory } from './follow-history.js'
 import type { Event } from './history.js'
+import { NO_MARKS } from './marks.js'
 import { progressOf } from './progress.js'
 import { history } from './testing/scripted-clients.js'
 
-const message = (...events: Parameters<typeof history>) => progressOf(history(...events) as Event[])
+const message = (...events: Parameters<typeof history>) =>
+  progressOf(followHistory(NO_MARKS, history(...events) as Event[]))
 
 it('names the state that was entered last and not left, and since when', () => {
   expect(
@@ -74,13 +77,31 @@ it('counts the iterations of a Map', () => {
   expect(mapped).toEqual({ message: 'Orders: Pack since 2026-01-02T03:04:13Z', done: 1, total: 40 })
 })
 
-it('says what a distributed Map is at', () => {
+it('does not count a distributed Map, whose items are not in the history', () => {
   const run = message(
     [1, 0, 'MapStateEntered', { name: 'Files' }],
     [2, 1, 'MapStateStarted', { length: 0 }],
-    [3, 2, 'MapRunStarted'],
+    [3, 2, 'MapRunStarted', { mapRunArn: 'arn:aws:states:us-east-1:123456789012:mapRun:deploy/Files:1' }],
   )
-  expect(run?.message).toBe('Files (map run started): Files since 2026-01-02T03:04:06Z')
+  expect(run).toEqual({ message: 'Files since 2026-01-02T03:04:06Z' })
+})
+
+it('counts failed iterations with those that ended, and starts anew with another try', () => {
+  const events: Parameters<typeof history> = [
+    [1, 0, 'MapStateEntered', { name: 'Orders' }],
+    [2, 1, 'MapStateStarted', { length: 3 }],
+    [3, 2, 'MapIterationStarted', { name: 'Orders', index: 0 }],
+    [4, 2, 'MapIterationStarted', { name: 'Orders', index: 1 }],
+    [5, 3, 'MapIterationSucceeded', { name: 'Orders', index: 0 }],
+    [6, 4, 'MapIterationFailed', { name: 'Orders', index: 1 }],
+  ]
+  expect(message(...events)).toEqual({
+    message: 'Orders (1 failed) since 2026-01-02T03:04:06Z',
+    done: 2,
+    total: 3,
+  })
+  const again = message(...events, [7, 6, 'MapStateFailed'], [8, 7, 'MapStateStarted', { length: 3 }])
+  expect(again).toEqual({ message: 'Orders (try 2) since 2026-01-02T03:04:06Z', done: 0, total: 3 })
 })
 
 it('says nothing where the events tell nothing', () => {

@@ -1,79 +1,55 @@
 import type { Snapshot } from '@runbridge/core'
-import { byId, type Event, enteredName, stateBefore } from './history.js'
+import { CONTAINERS } from './follow-history.js'
+import type { RunMarks, Visit } from './marks.js'
 
 type Progress = NonNullable<Snapshot['progress']>
 
 const MAX_NAMED = 3
-const CONTAINERS = ['MapStateEntered', 'ParallelStateEntered']
-const FAILED_TRY = /^(Task|LambdaFunction|Activity)(Failed|TimedOut|StartFailed|SubmitFailed|ScheduleFailed)$/
+
+/** The states that are entered and not left, as they were entered; containers only where nothing inside is known. */
+export function currentStates({ lines }: RunMarks): readonly Visit[] {
+  const open = lines.flatMap(({ visit, over }) => (visit && !over ? [visit] : []))
+  const steps = open.filter(({ type }) => !CONTAINERS.includes(type))
+  return (steps.length > 0 ? steps : open).sort((a, b) => a.entered - b.entered)
+}
+
+/** The newest states by name, each once. */
+export function namesOf(visits: readonly Visit[]): string {
+  const names = [...new Set(visits.map(({ name }) => name))].reverse()
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  return `${names.slice(0, MAX_NAMED).join(', ')}${more}`
+}
+
+/** The Map that was entered last and goes on. */
+export function currentMap({ lines }: RunMarks): Visit | undefined {
+  return lines
+    .flatMap(({ visit, over }) => (visit?.type === 'Map' && !over ? [visit] : []))
+    .reduce<Visit | undefined>((a, b) => (a && a.entered > b.entered ? a : b), undefined)
+}
 
 /**
- * Where a running execution is, as far as the newest events tell (oldest first): the states that were entered and
- * not left, the tries of the newest of them, since when, and how far a Map is. Undefined when they tell nothing.
- * Times and no durations, so that the message changes only when something happened.
+ * Where a running execution is: the states it is in, the tries of the newest of them, since when, and how far a Map
+ * is. Undefined when the history tells nothing. Times and no durations, so that the message changes only when
+ * something happened.
  */
-export function progressOf(events: readonly Event[]): Progress | undefined {
-  const open = openStates(events)
-  const steps = open.filter((event) => !CONTAINERS.includes(event.type))
-  const map = mapProgress(events, open)
-  const shown = steps.length > 0 ? steps : open
+export function progressOf(marks: RunMarks): Progress | undefined {
+  const shown = currentStates(marks)
   const newest = shown.at(-1)
-  if (!newest) return map
-  const names = [...new Set(shown.map((event) => enteredName(event) ?? ''))].reverse()
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
-  const since = newest.timestamp ? ` since ${newest.timestamp.toISOString().replace(/\.\d+/, '')}` : ''
-  const place = `${names.slice(0, MAX_NAMED).join(', ')}${more}${retries(events, newest)}${since}`
-  return { ...map, message: map ? `${map.message}: ${place}` : place }
+  if (!newest) return undefined
+  const { failedTries = 0, since } = newest
+  const tries = failedTries === 0 ? '' : ` (try ${failedTries + 1})`
+  const time = since === undefined ? '' : ` since ${new Date(since).toISOString().replace(/\.\d+/, '')}`
+  const map = currentMap(marks)
+  const failed = map?.failed ? ` (${map.failed} failed)` : ''
+  const inside = map && map !== newest ? `${map.name}${failed}: ` : ''
+  const message = `${inside}${namesOf(shown)}${inside === '' ? failed : ''}${tries}${time}`
+  return { message, ...countsOf(map) }
 }
 
-/** The states that were entered and not left, in the order in which they were entered. */
-function openStates(events: readonly Event[]): Event[] {
-  const open: Event[] = []
-  const index = byId(events)
-  for (const event of events) {
-    if (enteredName(event) !== undefined) open.push(event)
-    const left = event.type.endsWith('StateExited') ? event.stateExitedEventDetails?.name : undefined
-    if (left !== undefined) drop(open, (entered) => enteredName(entered) === left)
-    if (/State(Aborted|Failed)$/.test(event.type)) {
-      const kind = event.type.replace(/State(Aborted|Failed)$/, 'StateEntered')
-      const aborted = stateBefore(index, event.previousEventId ?? 0)
-      if (aborted?.type === kind) drop(open, (entered) => entered.id === aborted.id)
-    }
-  }
-  return open
-}
-
-/** Removes the last one that fits: of equal names in a Map, any of them is as good. */
-function drop(open: Event[], fits: (entered: Event) => boolean): void {
-  const at = open.findLastIndex(fits)
-  if (at >= 0) open.splice(at, 1)
-}
-
-function retries(events: readonly Event[], entered: Event): string {
-  const index = byId(events)
-  const failed = events.filter(
-    (event) => FAILED_TRY.test(event.type) && stateBefore(index, event.id)?.id === entered.id,
-  ).length
-  return failed === 0 ? '' : ` (try ${failed + 1})`
-}
-
-/** The innermost Map that goes on. Its size is in its first event; without it only what ended is counted. */
-function mapProgress(events: readonly Event[], open: readonly Event[]): Progress | undefined {
-  const run = events.findLast((event) => event.type.startsWith('MapRun'))
-  const entered = open.findLast((event) => event.type === 'MapStateEntered')
-  if (!entered) return undefined
-  const name = enteredName(entered) ?? ''
-  const since = events.filter((event) => event.id > entered.id)
-  const done = since.filter(
-    (event) =>
-      event.type === 'MapIterationSucceeded' && event.mapIterationSucceededEventDetails?.name === name,
-  ).length
-  const total = since.find((event) => event.type === 'MapStateStarted')?.mapStateStartedEventDetails?.length
-  if (run && run.id > entered.id) return { message: `${name} (${words(run.type)})` }
-  return total === undefined ? { message: name, done } : { message: name, done, total }
-}
-
-/** `MapRunStarted` as `map run started`. */
-function words(type: string): string {
-  return type.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase()
+/** What ended, whether well or not, of how many. */
+function countsOf(map: Visit | undefined): Pick<Progress, 'done' | 'total'> {
+  // A distributed Map has none in the history, and its length there is 0.
+  if (map?.done === undefined || (map.mapRunArn !== undefined && map.total === 0)) return {}
+  const done = map.done + (map.failed ?? 0)
+  return map.total === undefined ? { done } : { done, total: map.total }
 }

@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { isJsonObject, type Json, type JsonObject } from '@runbridge/core'
 import { describe, expect, it } from 'vitest'
 import { stepFunctions } from './backend.js'
-import { followTasks, openGates, type TaskMarks, waitsForToken } from './gates.js'
+import { followHistory, waitsForToken } from './follow-history.js'
+import { openGates } from './gates.js'
 import { type Event, enteredName } from './history.js'
+import { NO_MARKS } from './marks.js'
 import { progressOf } from './progress.js'
 import {
   context,
@@ -58,7 +60,6 @@ function histories(): Recorded[] {
   return found
 }
 
-const silent = () => undefined
 const workflow = { id: MACHINE }
 
 describe.skipIf(!folder)('recordings of AWS', () => {
@@ -72,10 +73,10 @@ describe.skipIf(!folder)('recordings of AWS', () => {
 
   it('show each gate from its scheduling to the event that its task ended with, at its state', () => {
     for (const { name, events } of waits) {
-      let marks: TaskMarks | undefined
+      let marks = NO_MARKS
       for (let length = 1; length <= events.length; length += 1) {
         const present = events.slice(0, length)
-        marks = followTasks(marks, present, workflow, silent)
+        marks = followHistory(marks, present)
         const gates = openGates(marks, workflow)
         // All recorded gates are one after the other, so the last one scheduled is the one that can be open.
         const scheduled = present.findLastIndex(waitsForToken)
@@ -95,7 +96,7 @@ describe.skipIf(!folder)('recordings of AWS', () => {
       const names = events.map(enteredName).filter((entered) => entered !== undefined)
       for (let length = 1; length <= events.length; length += 1) {
         const present = events.slice(0, length)
-        const progress = progressOf(present)
+        const progress = progressOf(followHistory(NO_MARKS, present))
         const last = present.at(-1) as Event
         const entered = enteredName(last)
         if (entered !== undefined) expect(progress?.message, `${name} at ${length}`).toContain(entered)

@@ -2,6 +2,7 @@ import type { Json, Link, ReportedState, RunError, Snapshot } from '@runbridge/c
 import type { Place } from './arn.js'
 import { type Ending, parseJson, runError, stopError } from './failure.js'
 import { executionUrl } from './links.js'
+import { nestedLinks } from './nested.js'
 
 /** What DescribeExecution and StartSyncExecution tell alike. */
 export interface Execution extends Ending {
@@ -19,15 +20,18 @@ export interface Told {
   /** The failing state, where it is known. */
   readonly step?: string | undefined
   readonly progress?: Snapshot['progress'] | undefined
+  /** The executions that this one started. */
+  readonly nested?: readonly string[] | undefined
 }
 
-export function snapshotOf(execution: Execution, { place, state, step, progress }: Told): Snapshot {
+export function snapshotOf(execution: Execution, told: Told): Snapshot {
+  const { place, state, step, progress, nested = [] } = told
   const error = errorOf(execution, state, step)
   return {
     state,
     nativeState: execution.status ?? '',
     gates: [],
-    links: executionLinks(place, execution.executionArn),
+    links: [...executionLinks(place, execution.executionArn), ...nestedLinks(nested)],
     ...(state === 'succeeded' && outputOf(execution)),
     ...(error && { error }),
     ...(progress && { progress }),

@@ -95,6 +95,11 @@ export const redriveExecution: Operation = (state, request) => {
   return { redriveDate: seconds(execution.redrive()) }
 }
 
+/** There are no distributed Maps here, so there are no Map Runs. https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeMapRun.html */
+export const describeMapRun: Operation = (_state, request) => {
+  throw apiError('ResourceNotFound', `Map Run Does Not Exist: '${checkedArn(request.mapRunArn)}'`)
+}
+
 const statuses = ['SUCCEEDED', 'TIMED_OUT', 'PENDING_REDRIVE', 'ABORTED', 'FAILED', 'RUNNING']
 
 /** https://docs.aws.amazon.com/step-functions/latest/apireference/API_ListExecutions.html */

@@ -8,6 +8,7 @@ export const operations = {
   CreateStateMachine: stateMachines.createStateMachine,
   CreateStateMachineAlias: stateMachines.createStateMachineAlias,
   DescribeExecution: executions.describeExecution,
+  DescribeMapRun: executions.describeMapRun,
   DescribeStateMachine: stateMachines.describeStateMachine,
   DescribeStateMachineAlias: stateMachines.describeStateMachineAlias,
   DescribeStateMachineForExecution: stateMachines.describeStateMachineForExecution,
