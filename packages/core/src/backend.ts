@@ -45,6 +45,8 @@ export interface WorkflowDescription {
   /** JSON Schema of the input, where the engine knows it. */
   readonly inputSchema?: JsonSchema
   readonly consoleUrl?: string
+  /** What is deployed now, where the engine keeps revisions and shows which one runs. */
+  readonly revision?: string
   readonly capabilities: Capabilities
 }
 
