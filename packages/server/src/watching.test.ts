@@ -8,7 +8,7 @@ const open = async (options: WorldOptions = {}) => {
   const workflow = { id: 'order' }
   w = await world({
     tools: [
-      { name: 'watch', workflow, attach: true, title: 'Orders' },
+      { name: 'watch', workflow, attach: true, title: 'Orders', description: undefined },
       { name: 'confirmed', workflow, attach: true, confirm: { message: 'Watch {run}?' } },
       { name: 'stopping', workflow, attach: true, cancelAttached: true, humanInput: 'elicitation' },
     ],
@@ -25,8 +25,8 @@ const get = (taskId: string) => send(w.http.url, 'tasks/get', { taskId }, TASKS)
 const text = (exchange: Exchange): string =>
   exchange.result.content.map((part: { text: string }) => part.text).join('\n')
 const succeed = async () => {
-  const run = w.backend.runs.get('foreign')
-  if (run) await w.set(run, () => w.backend.set('foreign', { state: 'succeeded', output: 'shipped' }))
+  w.backend.set('foreign', { state: 'succeeded', output: 'shipped' })
+  await w.server.service.hint({ run: { id: 'run-1', attempt: 0 } })
 }
 
 describe('a tool that watches runs', () => {
@@ -40,7 +40,7 @@ describe('a tool that watches runs', () => {
       },
       annotations: { readOnlyHint: true },
     })
-    expect(tools[0].description).toContain('Takes')
+    expect(tools[0].description).toMatch(/^Watches a run of Orders .* Takes the id of a run\./)
     expect(tools[0].description).toContain('does not stop the run')
     expect(tools[2].description).not.toContain('does not stop the run')
     expect(tools[2]).not.toHaveProperty('annotations')
@@ -50,10 +50,9 @@ describe('a tool that watches runs', () => {
     await open()
     const { result: handle } = await call('watch')
     expect(handle).toMatchObject({ resultType: 'task', status: 'working' })
-    await w.clock.advance(2000)
     expect((await get(handle.taskId)).result.status).toBe('working')
-    w.backend.set('foreign', { state: 'succeeded', output: 'shipped' })
-    await w.clock.advance(60_000)
+    w.clock.jump(1)
+    await succeed()
     const { result } = await get(handle.taskId)
     expect([result.status, result.result.content[0].text]).toEqual(['completed', 'shipped'])
     expect(w.backend.executions).toHaveLength(1)
@@ -101,7 +100,7 @@ describe('a tool that watches runs', () => {
   it('acknowledges a cancel, and says that it only watches', async () => {
     await open()
     const { taskId } = (await call('watch')).result
-    expect((await send(w.http.url, 'tasks/cancel', { taskId }, TASKS)).result).toEqual({
+    expect((await send(w.http.url, 'tasks/cancel', { taskId }, TASKS)).result).toMatchObject({
       resultType: 'complete',
     })
     const { result } = await get(taskId)
@@ -111,6 +110,7 @@ describe('a tool that watches runs', () => {
     })
     expect(text(await call('task_cancel', { taskId }, {}))).toContain('only watches')
     expect(w.backend.callsOf('cancel')).toEqual([])
+    w.clock.jump(1)
     await succeed()
     expect((await get(taskId)).result.status).toBe('completed')
   })

@@ -190,6 +190,25 @@ export const toolSchema = z.strictObject({
     .record(z.string(), question("the argument's name"))
     .optional()
     .describe('Required arguments that are asked for when the call leaves them out, by name'),
+  idempotencyKey: z
+    .array(text('The name of an argument'))
+    .min(1, 'name at least one argument')
+    .optional()
+    .describe(
+      'Arguments that make two calls equal: while a task is alive, the same caller calling again with the same values of them gets that task, and nothing is started',
+    ),
+  attach: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The tool starts nothing and watches a run that was started elsewhere. It takes the run as its one argument, `run`, or the one required string that `input` has: for Step Functions the ARN of an execution of this state machine',
+    ),
+  cancelAttached: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether cancelling a task of an `attach` tool stops the run that somebody else started. Default: it only watches',
+    ),
   humanInput: z
     .enum(['off', 'elicitation', 'model'])
     .default(TOOL_DEFAULTS.humanInput)
