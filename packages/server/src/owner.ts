@@ -13,7 +13,7 @@ import { isJsonObject, LOCAL_OWNER, type Owner, RunbridgeError } from '@runbridg
 export function ownerOf(authInfo: AuthInfo | undefined): Owner {
   if (authInfo === undefined) return LOCAL_OWNER
   const { iss, sub, iam } = authInfo.extra ?? {}
-  if (isJsonObject(iam)) return owner('iam', iam.accountId, iam.roleId)
+  if (isJsonObject(iam)) return owner('iam', iam.accountId || undefined, iam.roleId)
   if (sub === undefined || sub === '') return owner('client', iss ?? '', authInfo.clientId)
   return owner('subject', iss ?? '', sub)
 }
