@@ -35,18 +35,22 @@ export async function runScenario(scenario) {
   try {
     const { engine } = world
     const first = await world.serve(scenario.crash)
+    const second = scenario.equal === 'at once' ? await world.serve() : undefined
     const prepared = await prepare(first.url, scenario)
     engine.faults.next('StartExecution', ...(scenario.starts ?? []))
     engine.faults.next('DescribeExecution', ...(scenario.describes ?? []))
     const calling = call(first.url, 'tools/call', prepared)
+    const equal = second && call(second.url, 'tools/call', prepared)
     if (scenario.cancelWhileStarting) await wishToCancel(world)
     const answer = await calling
     const crashed = scenario.crash !== undefined && (await first.diesBy(Date.now() + MISSED_MS))
     // By the time a server is up again the engine shows what it has: that is what `visibilityMs` promises.
     if (crashed) engine.faults.clear('DescribeExecution')
     const { url } = scenario.crash ? await world.serve() : first
-    const repeated = scenario.confirmed ? await call(url, 'tools/call', prepared) : undefined
-    const handles = [answer, repeated].flatMap((response) => response?.result?.taskId ?? [])
+    const repeats = scenario.confirmed || scenario.equal
+    const repeated = repeats ? await call(url, 'tools/call', prepared) : undefined
+    const handles = [answer, await equal, repeated].flatMap((response) => response?.result?.taskId ?? [])
+    if (scenario.equal) await Promise.all(handles.map((taskId) => call(url, 'tasks/cancel', { taskId })))
     const verdict = await judge(world, url, scenario, handles)
     return {
       crashed,
@@ -63,11 +67,15 @@ async function prepare(
   /** @type {string} */ url,
   /** @type {import('./scenarios.mjs').Scenario} */ scenario,
 ) {
-  const name = scenario.confirmed
-    ? 'confirmed'
-    : scenario.cancelWhileStarting
-      ? 'lasts'
-      : (scenario.machine ?? 'succeeds')
+  const name = scenario.equal
+    ? scenario.confirmed
+      ? 'confirmed_keyed'
+      : 'keyed'
+    : scenario.confirmed
+      ? 'confirmed'
+      : scenario.cancelWhileStarting
+        ? 'lasts'
+        : (scenario.machine ?? 'succeeds')
   const params = { name, arguments: { order: 7 } }
   if (!scenario.confirmed) return params
   const asked = await call(url, 'tools/call', params)
@@ -115,14 +123,16 @@ async function judge({ engine, store }, url, scenario, handles) {
     )
     const states = Object.fromEntries(executions.map((each) => [each.executionArn, ENDS[each.status]]))
 
-    const duplicate = Math.max(0, executions.length - 1)
+    // Without a crash equal calls get one task; after one, what the dead left unsettled ends before another starts.
+    const several = scenario.equal && !scenario.crash ? new Set(handles).size - 1 : 0
+    const duplicate = Math.max(0, executions.length - 1, several)
     const lost =
       followed.filter((tasks) => tasks.length === 0).length +
       resolved.filter((response) => !response?.result).length
-    const wrong = records.filter(({ run, state }) => {
+    const wrong = records.filter(({ run, runKey, state }) => {
       if (run) return states[run.id] !== state
       // Without a run there is one true end: it was never found, because it never was.
-      return state !== 'lost' || executions.length > 0
+      return state !== 'lost' || executions.some(({ name }) => name === runKey)
     }).length
     const cancelled = scenario.cancelWhileStarting
       ? executions.filter(({ status }) => status !== 'ABORTED').length

@@ -10,6 +10,8 @@
  * @property {{ step: string, nth: number }} [crash]
  * @property {boolean} [cancelWhileStarting] another process wishes to cancel while the start is under way
  * @property {boolean} [confirmed] the call is confirmed first, and its retry is sent again after the crash
+ * @property {'at once' | 'later'} [equal] an equal call of a tool with an idempotency key: in another process at the
+ *   same time and once more, or only after the first was answered
  * @property {'fails'} [machine] the state machine that fails on purpose, instead of the one that succeeds
  */
 
@@ -38,6 +40,10 @@ const PLAIN = [
   'reference.set',
   'handle.leaving',
 ]
+
+const KEYED = ['record.created', 'name.claiming', 'name.claimed', ...PLAIN.slice(2)]
+const LATER = /** @type {const} */ ('later')
+const AT_ONCE = /** @type {const} */ ('at once')
 
 /** @type {Scenario[]} */
 export const SCENARIOS = [
@@ -123,6 +129,24 @@ export const SCENARIOS = [
     name: 'a cancel is wished during the start',
     cancelWhileStarting: true,
     starts: /** @type {Fault[]} */ ([{ kind: 'delayMs', ms: 300 }]),
+    crash: at(step),
+  })),
+
+  { name: 'an equal call comes later', equal: 'later' },
+  ...KEYED.map((step) => ({ name: 'an equal call comes later', equal: LATER, crash: at(step) })),
+  { name: 'an equal call comes at once', equal: 'at once' },
+  // Either of them may win the name, so only the steps to that are both's.
+  ...KEYED.slice(0, 3).map((step) => ({
+    name: 'an equal call comes at once',
+    equal: AT_ONCE,
+    crash: at(step),
+  })),
+  { name: 'an equal call comes at once, and the answer is lost', equal: 'at once', starts: [lost, lost] },
+  { name: 'an equal call is confirmed, and sent again', equal: 'later', confirmed: true },
+  ...['name.claiming', 'name.claimed', 'start.answered', 'handle.leaving'].map((step) => ({
+    name: 'an equal call is confirmed, and sent again',
+    equal: LATER,
+    confirmed: true,
     crash: at(step),
   })),
 

@@ -9,7 +9,7 @@ import { TIMES } from './times.mjs'
  * @typedef {object} ServerArguments
  * @property {string} database
  * @property {string} endpoint
- * @property {{ name: string, stateMachineArn: string, confirm?: string }[]} tools
+ * @property {{ name: string, stateMachineArn: string, confirm?: string, idempotencyKey?: string[] }[]} tools
  * @property {{ step: string, nth: number }} [crash] the process dies when it comes to this step for the nth time
  */
 
@@ -36,13 +36,15 @@ const server = createServer({
   store,
   requestStateKey: await store.secret('request-state'),
   tools: await Promise.all(
-    tools.map(({ name, stateMachineArn, confirm }) =>
+    tools.map(({ name, stateMachineArn, confirm, idempotencyKey }) =>
       resolveTool(
         {
           name,
           description: 'For the fault tests.',
           backend,
           workflow: { id: stateMachineArn },
+          inputSchema: { type: 'object', properties: { order: { type: 'integer' } } },
+          idempotencyKey,
           ...(confirm && { confirm: { message: confirm } }),
         },
         { signal: AbortSignal.timeout(10_000) },

@@ -35,6 +35,13 @@ export async function createWorld() {
     { name: 'lasts', stateMachineArn: engine.stateMachineArn('lasts') },
     { name: 'fails', stateMachineArn: engine.stateMachineArn('fails') },
     { name: 'confirmed', stateMachineArn: engine.stateMachineArn('succeeds'), confirm: 'Really?' },
+    { name: 'keyed', stateMachineArn: engine.stateMachineArn('lasts'), idempotencyKey: ['order'] },
+    {
+      name: 'confirmed_keyed',
+      stateMachineArn: engine.stateMachineArn('lasts'),
+      confirm: 'Really?',
+      idempotencyKey: ['order'],
+    },
   ]
 
   return {
