@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   dueAfter,
   expiresAt,
+  type KeepsSessions,
   type Owner,
   RunbridgeError,
   type SecretStore,
@@ -11,12 +12,13 @@ import {
   type TaskStore,
 } from '@runbridge/core'
 import { checkLimit, decodeCursor, encodeCursor, type Position } from './common/cursor.js'
+import { memorySessions } from './memory/sessions.js'
 
 /**
  * Task records in this process, gone with it: for tests and for trying things out. Tasks that run in an engine
  * outlive the process, so a server that forgets their handles is not for production.
  */
-export function memory(): TaskStore & SecretStore {
+export function memory(): TaskStore & SecretStore & KeepsSessions {
   // As JSON text, as any other store has it: nobody shares an object with it.
   const records = new Map<string, string>()
   const secrets = new Map<string, Uint8Array>()
@@ -40,6 +42,8 @@ export function memory(): TaskStore & SecretStore {
   }
 
   return {
+    sessions: memorySessions(whileOpen),
+
     async create(record) {
       whileOpen()
       if (records.has(keyOf(record))) return 'exists'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { RunbridgeError, type SecretStore, type TaskStore } from '@runbridge/core'
+import { type KeepsSessions, RunbridgeError, type SecretStore, type TaskStore } from '@runbridge/core'
 import type Database from 'libsql'
 import { checkLimit, decodeCursor, encodeCursor } from './common/cursor.js'
 import {
@@ -13,6 +13,7 @@ import {
 } from './common/row.js'
 import { isBusy, storeError } from './sqlite/errors.js'
 import { openDatabase } from './sqlite/open.js'
+import { prepareSessions, sqliteSessions } from './sqlite/sessions.js'
 import { transaction } from './sqlite/transaction.js'
 
 export interface SqliteOptions {
@@ -34,7 +35,10 @@ export interface SqliteOptions {
  * Opens the file at once. Throws `misconfigured` for a path that can't be a task store and a file of a newer
  * Runbridge, `unavailable` when others keep it locked.
  */
-export function sqlite({ path, busyTimeoutMs = 5000 }: SqliteOptions): TaskStore & SecretStore {
+export function sqlite({
+  path,
+  busyTimeoutMs = 5000,
+}: SqliteOptions): TaskStore & SecretStore & KeepsSessions {
   // Statements keep libsql's connection open, even past its close: they go with it.
   let connection: Connection | undefined = prepare(openDatabase(path, busyTimeoutMs))
 
@@ -56,6 +60,11 @@ export function sqlite({ path, busyTimeoutMs = 5000 }: SqliteOptions): TaskStore
     use((connection) => transaction(connection.db, () => operation(connection)))
 
   return {
+    sessions: sqliteSessions({
+      use: (operation) => use(({ sessions }) => operation(sessions)),
+      write: (operation) => write(({ sessions }) => operation(sessions)),
+    }),
+
     create: (record) =>
       write(({ insert }) => {
         const { owner, taskId, runKey, createdAt } = record
@@ -151,6 +160,7 @@ type Connection = ReturnType<typeof prepare>
 function prepare(db: Database.Database) {
   return {
     db,
+    sessions: prepareSessions(db),
     insert: db.prepare<object>(`
       insert into task (owner, task_id, version, run_key, run_id, created_at, tool, state, expires_at, due_after,
                         refresh_after, record)

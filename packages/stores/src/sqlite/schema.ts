@@ -45,6 +45,14 @@ const MIGRATIONS: readonly string[] = [
    create trigger name_goes_with_its_task after delete on task begin
      delete from name where owner = old.owner and task_id = old.task_id;
    end;`,
+
+  `create table session (
+     id text primary key,
+     version integer not null,
+     seen_at integer not null,
+     record text not null
+   ) without rowid;
+   create index session_by_use on session (seen_at);`,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
