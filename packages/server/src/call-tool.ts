@@ -23,6 +23,7 @@ import { follow, plainOptions } from './follow.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { handleText } from './handle-text.js'
 import type { CallState } from './request-state.js'
+import { lackedScopes, lacksScopes } from './scopes.js'
 import type { Tool } from './tool.js'
 
 export interface ToolCall {
@@ -93,6 +94,8 @@ async function start(
 ): Promise<CallAnswer> {
   const { tool } = served
   const { caller, round, args } = call
+  const scopes = lackedScopes(tool, caller)
+  if (scopes) throw new RunbridgeError('denied', `Nothing was started: ${lacksScopes(tool, scopes)}`)
   checkCapabilities(tool, caller)
   const asked = await askBefore(app, served, args, caller, round, state)
   if (asked.kind !== 'go') return asked.result

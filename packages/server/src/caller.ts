@@ -1,7 +1,8 @@
-import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
+import { type AuthInfo, CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
 import { isJsonObject, type Owner } from '@runbridge/core'
 import { EXTENSION_ID } from '@runbridge/core/wire/ext-tasks'
 import { ownerOf } from './owner.js'
+import { lackedScopes } from './scopes.js'
 import type { Tool } from './tool.js'
 
 export type Era = 'modern' | 'legacy'
@@ -14,6 +15,8 @@ export interface Caller {
   readonly tasks: boolean
   /** Declared elicitation in form mode on this request. */
   readonly elicitation: boolean
+  /** What the caller's token may do; absent where nobody's token was asked for, which restricts nothing. */
+  readonly scopes?: readonly string[]
   /** Aborts when the caller is gone; ends waiting, never a run. */
   readonly signal: AbortSignal
   /** Present when the caller asked for progress. Resolves when the notification has left. */
@@ -25,12 +28,17 @@ export function callerOf(ctx: ServerContext, era: Era): Caller {
   const envelope: Readonly<Record<string, unknown>> | undefined = ctx.mcpReq.envelope
   const progress = progressOf(ctx)
   return {
-    owner: ownerOf(ctx.http?.authInfo),
+    ...identityOf(ctx.http?.authInfo),
     era,
     ...declared(era === 'modern' ? envelope?.[CLIENT_CAPABILITIES_META_KEY] : undefined),
     signal: ctx.mcpReq.signal,
     ...(progress && { progress }),
   }
+}
+
+/** Who the caller is, and what its token may do. */
+export function identityOf(authInfo: AuthInfo | undefined): Pick<Caller, 'owner' | 'scopes'> {
+  return { owner: ownerOf(authInfo), ...(authInfo && { scopes: authInfo.scopes }) }
 }
 
 /** What the capabilities of a request say of its client. */
@@ -64,6 +72,6 @@ function progressOf(ctx: ServerContext): Caller['progress'] {
 }
 
 /** Whether the gates of this tool's runs can be put to this caller. */
-export function canBeAsked(tool: Tool | undefined, caller: Pick<Caller, 'elicitation'>): boolean {
-  return tool !== undefined && tool.humanInput !== 'off' && caller.elicitation
+export function canBeAsked(tool: Tool | undefined, caller: Pick<Caller, 'elicitation' | 'scopes'>): boolean {
+  return tool !== undefined && tool.humanInput !== 'off' && caller.elicitation && !lackedScopes(tool, caller)
 }

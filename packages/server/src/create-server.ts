@@ -12,6 +12,7 @@ import {
   type TaskStore,
 } from '@runbridge/core'
 import type { App, ServedTool } from './app.js'
+import { scopeChallenge } from './auth/scope-challenge.js'
 import { callGate } from './call-gate.js'
 import { type Channel, serveChannel } from './channel.js'
 import { FOLLOW_UPS } from './follow-up.js'
@@ -149,14 +150,14 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     limits,
     async handler(request, { authInfo, parsedBody } = {}) {
       if (closing.signal.aborted) return unavailable('This server is shutting down; send the request again.')
-      const options = {
+      const sent = {
         ...(authInfo && { authInfo }),
         ...(parsedBody !== undefined && { parsedBody }),
       }
-      const forward = (forwarded: Request) => mcp.fetch(forwarded, options)
-      return isListen(request)
-        ? listenOverHttp(app, subscriptions, request, options, forward)
-        : forward(request)
+      const challenge = await scopeChallenge(options.tools, request, sent, limits.maxBodyBytes)
+      if (challenge) return challenge
+      const forward = (forwarded: Request) => mcp.fetch(forwarded, sent)
+      return isListen(request) ? listenOverHttp(app, subscriptions, request, sent, forward) : forward(request)
     },
     connect(transport) {
       const channel = serveChannel(app, subscriptions, transport)

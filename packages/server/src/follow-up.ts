@@ -13,6 +13,7 @@ import { type Caller, canBeAsked } from './caller.js'
 import { follow } from './follow.js'
 import { handleText } from './handle-text.js'
 import { compileSchema, type Validate } from './json-schema.js'
+import { lackedScopes, lacksScopes } from './scopes.js'
 import type { ToolAnnotations } from './tool.js'
 
 /** Hosts give up on a call after a minute; a wait stays below. In s. */
@@ -102,6 +103,8 @@ const answer: FollowUp = {
         `No answer was taken: questions of ${present.record.tool} are for a person, so an answer through this tool does not count. ${statusMessage(present, { canBeAsked: canBeAsked(tool, caller) })}`,
       )
     }
+    const scopes = lackedScopes(tool, caller)
+    if (scopes) return errorResult(`No answer was taken: ${lacksScopes(tool, scopes)}`)
     const question = String(args.key)
     const content = (args.content ?? {}) as JsonObject
     const response =

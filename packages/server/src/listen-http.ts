@@ -1,5 +1,6 @@
 import { type AuthInfo, ProtocolError } from '@modelcontextprotocol/server'
 import type { App } from './app.js'
+import { identityOf } from './caller.js'
 import {
   asksForTasks,
   isAcknowledgement,
@@ -8,7 +9,6 @@ import {
   openTasks,
   withTasks,
 } from './listen.js'
-import { ownerOf } from './owner.js'
 import { readEvents } from './read-events.js'
 import type { Subscriptions, TaskSubscription } from './subscriptions.js'
 
@@ -51,7 +51,7 @@ export async function listenOverHttp(
   if (!asksForTasks(listen)) return opened
   let subscription: TaskSubscription
   try {
-    subscription = await openTasks(app, subscriptions, listen, ownerOf(authInfo))
+    subscription = await openTasks(app, subscriptions, listen, identityOf(authInfo))
   } catch (thrown) {
     void body.cancel()
     if (thrown instanceof ProtocolError) return refusal(listen, thrown)

@@ -55,7 +55,7 @@ export function withTaskSubscriptions(app: App, subscriptions: Subscriptions, wi
     const isCurrent = () => listening.get(id) === entry
     let tasks: TaskSubscription
     try {
-      tasks = await openTasks(app, subscriptions, entry.request, LOCAL_OWNER)
+      tasks = await openTasks(app, subscriptions, entry.request, { owner: LOCAL_OWNER })
     } catch (thrown) {
       if (!isCurrent()) return
       listening.delete(id)

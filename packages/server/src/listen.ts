@@ -1,8 +1,8 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
-import { isJsonObject, type Owner } from '@runbridge/core'
+import { isJsonObject } from '@runbridge/core'
 import { EXTENSION_ID, parseListenParams } from '@runbridge/core/wire/ext-tasks'
 import type { App } from './app.js'
-import { declared } from './caller.js'
+import { type Caller, declared } from './caller.js'
 import { lacks } from './capability.js'
 import { answered } from './serve-tools.js'
 import type { SubscriptionId, Subscriptions, TaskSubscription } from './subscriptions.js'
@@ -29,7 +29,7 @@ export function openTasks(
   app: App,
   subscriptions: Subscriptions,
   { id, params }: ListenRequest,
-  owner: Owner,
+  identity: Pick<Caller, 'owner' | 'scopes'>,
 ): Promise<TaskSubscription> {
   return answered(app, async () => {
     const { _meta } = params as { readonly _meta?: Readonly<Record<string, unknown>> }
@@ -39,7 +39,7 @@ export function openTasks(
       throw lacks({ era: 'modern' }, 'tasks', message)
     }
     const { taskIds = [] } = parseListenParams(params)
-    return subscriptions.open({ id, caller: { owner, elicitation }, taskIds })
+    return subscriptions.open({ id, caller: { ...identity, elicitation }, taskIds })
   })
 }
 

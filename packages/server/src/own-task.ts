@@ -19,7 +19,7 @@ export async function ownRecord(app: App, key: TaskKey): Promise<TaskRecord> {
 export async function lookAt(
   app: App,
   key: TaskKey,
-  caller: Pick<Caller, 'elicitation'>,
+  caller: Pick<Caller, 'elicitation' | 'scopes'>,
 ): Promise<{ readonly task: Task; readonly view: View }> {
   await ownRecord(app, key)
   const task = await app.service.get(key)

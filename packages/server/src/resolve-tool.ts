@@ -24,6 +24,7 @@ type Shown = Pick<
   | 'inputSchema'
   | 'description'
   | 'idempotencyKey'
+  | 'scopes'
 >
 type Chosen = Pick<Tool, 'taskSupport' | 'humanInput' | 'unanswerable' | 'holdMs' | 'retainMs' | 'progress'>
 
@@ -98,6 +99,7 @@ export async function resolveTool<W extends Workflow>(
     ...(annotations && { annotations }),
     ...(watch && { attach: watch.attach }),
     ...(options.idempotencyKey && { idempotencyKey: options.idempotencyKey }),
+    ...(options.scopes && { scopes: options.scopes }),
     ...(options.outputSchema && { outputSchema: options.outputSchema }),
     ...(options.confirm && { confirm: options.confirm }),
     ...(options.askFor && { askFor: options.askFor }),

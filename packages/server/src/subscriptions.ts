@@ -34,7 +34,7 @@ export interface TaskSubscription {
 
 export interface Wanted {
   readonly id: SubscriptionId
-  readonly caller: Pick<Caller, 'owner' | 'elicitation'>
+  readonly caller: Pick<Caller, 'owner' | 'elicitation' | 'scopes'>
   readonly taskIds: readonly string[]
 }
 

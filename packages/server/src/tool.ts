@@ -48,6 +48,8 @@ export interface Tool<W extends Workflow = Workflow> extends TaskTool<W> {
    */
   readonly taskSupport: 'forbidden' | 'optional' | 'required'
   readonly confirm?: Confirm
+  /** What the token of a caller needs, all of it, to start this tool's runs and to answer their questions. Default: nothing. */
+  readonly scopes?: readonly string[]
   /** By argument name. */
   readonly askFor?: Readonly<Record<string, AskFor>>
   /**
