@@ -19,16 +19,26 @@ const CREDENTIALS = {
  */
 
 /**
+ * `runbridge serve` from dist as a process that somebody starts.
+ * @param {{ config: string, env?: NodeJS.ProcessEnv, flags?: readonly string[] }} options
+ */
+export function serveCommand({ config, env = {}, flags = [] }) {
+  return {
+    command: process.execPath,
+    args: [`${root}packages/cli/dist/main.js`, 'serve', '--config', config, ...flags],
+    cwd: root,
+    env: { ...process.env, ...CREDENTIALS, ...env },
+  }
+}
+
+/**
  * Starts `runbridge serve` from dist and resolves when it says where it listens.
  * @param {{ config: string, env?: NodeJS.ProcessEnv, timeoutMs?: number }} options
  * @returns {Promise<Served>}
  */
 export async function serve({ config, env = {}, timeoutMs = 20_000 }) {
-  const child = spawn(process.execPath, ['packages/cli/dist/main.js', 'serve', '--config', config], {
-    cwd: root,
-    env: { ...process.env, ...CREDENTIALS, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const { command, args, ...options } = serveCommand({ config, env })
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   const exited = once(child, 'exit')
   /** @type {Promise<string>} */

@@ -1,4 +1,4 @@
-import { Client, type JSONRPCRequest, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, type JSONRPCRequest, type Transport } from '@modelcontextprotocol/client'
 import {
   type ApplicationElicitResult,
   createTaskSessionFromClient,
@@ -19,17 +19,26 @@ export interface Connected {
 
 const clientInfo = { name: 'runbridge-e2e', version: '0.0.0' }
 
-/** The official client of 2026-07-28 with the official tasks package. The endpoint's id outlives a server. */
-export async function connect(url: string, person: Person): Promise<Connected> {
-  const capabilities = { elicitation: { form: {} } }
+/** The capability without which the client subscribes to no tasks. */
+export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+
+/**
+ * The official client of 2026-07-28 with the official tasks package, over one transport. The endpoint's id
+ * outlives a server.
+ * @param declared what else the client says it can do in its own requests
+ */
+export async function connect(
+  transport: Transport,
+  person: Person,
+  declared: Partial<typeof TASKS> = {},
+): Promise<Connected> {
+  const capabilities = { elicitation: { form: {} }, ...declared }
   const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: 'auto' } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
-  const raw = new StreamableHTTPClientTransport(new URL(url))
-  await raw.start()
+  await client.connect(transport)
   const asked: string[] = []
   const session = createTaskSessionFromClient(client, {
     endpointId: 'runbridge-e2e',
-    rawDispatch: rawDispatch(raw),
+    rawDispatch: rawDispatch(transport),
     v2RequestFraming: {
       protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
       clientInfo,
@@ -47,23 +56,21 @@ export async function connect(url: string, person: Person): Promise<Connected> {
     client,
     session,
     asked,
-    close: async () => {
-      await raw.close()
-      await client.close()
-    },
+    close: () => client.close(),
   }
 }
 
 type Answer = Awaited<ReturnType<RawClientDispatch>>
 
-/** ext-tasks frames its own requests; they go out as they are, over a transport that is theirs alone. */
-function rawDispatch(transport: StreamableHTTPClientTransport): RawClientDispatch {
+/** ext-tasks frames its own requests; they go out as they are, beside the client's, and their answers come here. */
+function rawDispatch(transport: Transport): RawClientDispatch {
   const pending = new Map<unknown, (answer: Answer) => void>()
   let count = 0
-  transport.onmessage = (message) => {
-    if ('method' in message) return
-    const answer = 'error' in message ? { kind: 'error', ...message } : { kind: 'result', ...message }
-    pending.get(message.id)?.(answer as unknown as Answer)
+  const deliver = transport.onmessage
+  transport.onmessage = (message, extra) => {
+    const settle = 'method' in message ? undefined : pending.get(message.id)
+    if (!settle) return deliver?.call(transport, message, extra)
+    settle({ kind: 'error' in message ? 'error' : 'result', ...message } as unknown as Answer)
   }
   return async (request, options) => {
     const id = `e2e-${++count}`
