@@ -31,7 +31,7 @@ describe('a success', () => {
     expect(result).toEqual({
       content: [
         { type: 'text', text: 'Hello, World!\n' },
-        { type: 'text', text: `Succeeded after 4.2 s (task tsk_1). Console: ${LINK.url}` },
+        { type: 'text', text: 'Succeeded after 4.2 s (task tsk_1).' },
         { type: 'resource_link', uri: LINK.url, name: 'Console' },
       ],
     })

@@ -49,13 +49,14 @@ export type Ended = Pick<TaskRecord, 'state' | 'snapshot' | 'failure' | 'created
 export function toolResult(task: Ended, options: ResultOptions = {}): ToolResult {
   if (!isTerminal(task.state)) throw new Error(`Task ${task.taskId ?? ''} has no result before its end.`)
   const cap = options.maxTextBytes ?? 65_536
+  const links = options.links ?? 'resource_link'
   const body = ENDS[task.state](task, options)
-  const texts = [...body.texts.map((text) => cutText(text, cap)), summary(task, task.state, body.remark)]
+  const texts = [
+    ...body.texts.map((text) => cutText(text, cap)),
+    summary(task, task.state, body.remark, links),
+  ]
   return {
-    content: [
-      ...texts.map((text): ContentPart => ({ type: 'text', text })),
-      ...linkParts(task, options.links ?? 'resource_link'),
-    ],
+    content: [...texts.map((text): ContentPart => ({ type: 'text', text })), ...linkParts(task, links)],
     ...(body.structured && { structuredContent: body.structured }),
     ...(body.isError && { isError: true }),
   }
@@ -139,11 +140,17 @@ const WORDS: Record<TerminalState, string> = {
   lost: 'Lost',
 }
 
-function summary(task: Ended, state: TerminalState, remark: string | undefined): string {
+/** One line; where links are text, the first of them is part of it. */
+function summary(
+  task: Ended,
+  state: TerminalState,
+  remark: string | undefined,
+  links: 'resource_link' | 'text',
+): string {
   const from = task.snapshot?.startedAt ?? task.createdAt
   const to = task.snapshot?.endedAt ?? task.endedAt
   const took = to === undefined || state === 'lost' ? '' : ` after ${duration(to - from)}`
-  const link = task.snapshot?.links[0]
+  const link = links === 'text' ? task.snapshot?.links[0] : undefined
   const look = link ? ` ${oneLine(link.title, 100)}: ${oneLine(link.url, 2000)}` : ''
   const name = task.taskId === undefined ? '' : ` (task ${task.taskId})`
   return [`${WORDS[state]}${took}${name}.${look}`, remark].filter(Boolean).join(' ')

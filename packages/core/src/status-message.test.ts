@@ -44,6 +44,23 @@ describe('statusMessage', () => {
     expect(say(waiting, true)).toContain('Waits for an answer: "Approve" asks "Deploy to production?".')
   })
 
+  it('says a question once, where the step that waits is the question', () => {
+    const progress = { message: 'Deploy to production?' }
+    const asked = say({ ...waiting, snapshot: { ...SNAPSHOT, ...waiting.snapshot, progress } }, true)
+    expect(asked.match(/Deploy to production\?/g)).toHaveLength(1)
+    const beside = { message: 'Build' }
+    expect(
+      say({ ...waiting, snapshot: { ...SNAPSHOT, ...waiting.snapshot, progress: beside } }, true),
+    ).toContain('Now at: "Build".')
+  })
+
+  it('says once of a lost run that it may have started', () => {
+    const failure = { code: 'unknown_outcome', message: 'The engine shows no run of it.' } as const
+    const text = say({ state: 'lost', endedAt: NOON, failure })
+    expect(text).toContain('The engine shows no run of it.')
+    expect(text.match(/may have started/g)).toHaveLength(1)
+  })
+
   it('says who must answer where for a caller that can not be asked', () => {
     const text = say(waiting)
     expect(text).toContain('Waits for a person: "Approve" asks "Deploy to production?".')

@@ -1,3 +1,4 @@
+import { lostText } from './result.js'
 import type { RunState } from './run.js'
 import { isTerminal } from './run.js'
 import type { Question, Task } from './service/task-service.js'
@@ -23,8 +24,7 @@ const STATES: Record<RunState, (task: TaskRecord) => string> = {
       ? 'The task was cancelled; its run was asked to stop.'
       : 'The task was cancelled; its run can not be stopped and goes on.'
   },
-  lost: (task) =>
-    task.failure?.message ?? 'How the run ended can not be told; it may have started, do not repeat it.',
+  lost: (task) => lostText(task),
 }
 
 /**
@@ -36,7 +36,7 @@ export function statusMessage(task: Task, audience: Audience): string {
   if (isTerminal(record.state)) return join(STATES[record.state](record), record.note)
   return join(
     STATES[record.state](record),
-    progress(record),
+    progress(record, questions),
     questions.length > 0 && waiting(questions, record, audience),
     record.unreadable &&
       `Not readable since ${time(record.unreadable.since)}: ${oneLine(record.unreadable.reason)} This says nothing about the run itself.`,
@@ -56,9 +56,11 @@ function native(task: TaskRecord): string {
   return word === undefined ? '' : ` (${oneLine(word, 60)})`
 }
 
-function progress({ snapshot }: TaskRecord): string | undefined {
+/** Where the run is, unless that is to ask what is asked anyway. */
+function progress({ snapshot }: TaskRecord, questions: readonly Question[]): string | undefined {
   if (!snapshot?.progress) return undefined
   const { message, done, total } = snapshot.progress
+  if (questions.some(({ gate }) => gate.prompt !== '' && message.includes(gate.prompt))) return undefined
   const count = done === undefined ? '' : total === undefined ? ` (${done} done)` : ` (${done} of ${total})`
   const step = message === '' ? '' : quoted(message)
   return step === '' && count === '' ? undefined : `Now at: ${`${step}${count}`.trim()}.`

@@ -20,13 +20,13 @@ export async function find(context: ServiceContext, tool: TaskTool, record: Task
   }
 }
 
-/** The event for a start that nothing shows, or that more than one run shows. */
+/** For a start that nothing shows, or more than one run. What follows for the caller is for `lostText` to say. */
 export function notSettled(found: FindResult & { kind: 'absent' | 'ambiguous' }) {
   const hint = found.kind === 'absent' && found.hint !== undefined ? ` ${found.hint}` : ''
   const message =
     found.kind === 'absent'
-      ? `The answer of the start was lost and the engine shows no run of it. It may have started; do not repeat it before you have looked at the engine.${hint}`
-      : `The answer of the start was lost and ${found.runs.length} runs carry its key (${found.runs.map((run) => run.id).join(', ')}). Do not repeat it before you have looked at the engine.`
+      ? `The answer of the start was lost and the engine shows no run of it.${hint}`
+      : `The answer of the start was lost and ${found.runs.length} runs carry its key (${found.runs.map((run) => run.id).join(', ')}).`
   return { type: 'start_unsettled', message } as const
 }
 
