@@ -45,8 +45,6 @@ export async function call(
     return { kind: 'ended', snapshot: { ...snapshot, links } }
   } catch (thrown) {
     if (didNothing(thrown)) return { kind: 'refused', error: engineError(thrown, request) }
-    const error = unknownOutcome(thrown, request)
-    const message = `${error.message} It may have run to its end: do not repeat it before you have checked.`
-    return { kind: 'unknown', error: new RunbridgeError(error.code, message, { cause: thrown }) }
+    return { kind: 'unknown', error: unknownOutcome(thrown, request) }
   }
 }
