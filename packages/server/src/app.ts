@@ -1,4 +1,5 @@
 import type { Clock, Ids, Log, TaskService, TaskStore } from '@runbridge/core'
+import type { Audit } from './audit.js'
 import type { CallGate } from './call-gate.js'
 import type { Validate } from './json-schema.js'
 import type { Limits } from './limits.js'
@@ -22,6 +23,7 @@ export interface App {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
+  readonly audit: Audit
   readonly limits: Limits
   readonly states: RequestStates
   readonly gate: CallGate

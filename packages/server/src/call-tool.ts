@@ -1,3 +1,4 @@
+import { ProtocolError } from '@modelcontextprotocol/server'
 import {
   type AnswerReport,
   digest,
@@ -8,6 +9,7 @@ import {
   type Task,
   type ToolResult,
   toolResult,
+  toRunbridgeError,
 } from '@runbridge/core'
 import {
   type CreateTaskResult,
@@ -80,10 +82,17 @@ export async function callTool(app: App, call: ToolCall): Promise<CallAnswer> {
     }
     return await app.gate.call(caller.owner, answer, followUp?.urgent)
   } catch (thrown) {
+    if (served && state?.kind !== 'run') tellRefused(app, call, thrown)
     if (thrown instanceof RunbridgeError && ANSWERS[thrown.code] === 'result')
       return errorResult(thrown.message)
     throw thrown
   }
+}
+
+/** All that starts is told by the service; a call that comes to nothing here. */
+function tellRefused({ audit }: App, { name, caller }: ToolCall, thrown: unknown): void {
+  const outcome = thrown instanceof ProtocolError ? 'missing_capability' : toRunbridgeError(thrown).code
+  audit({ action: 'call', owner: caller.owner, tool: name, outcome })
 }
 
 async function start(
@@ -98,7 +107,11 @@ async function start(
   if (scopes) throw new RunbridgeError('denied', `Nothing was started: ${lacksScopes(tool, scopes)}`)
   checkCapabilities(tool, caller)
   const asked = await askBefore(app, served, args, caller, round, state)
-  if (asked.kind !== 'go') return asked.result
+  if (asked.kind !== 'go') {
+    const outcome = asked.kind === 'ask' ? 'asked' : 'invalid_input'
+    app.audit({ action: 'call', owner: caller.owner, tool: tool.name, outcome })
+    return asked.result
+  }
   if (tool.capabilities.execution === 'call') return callNow(app, tool, asked.input, caller)
   const { owner } = caller
   const { taskId, runKey, input } = asked
@@ -157,6 +170,7 @@ async function callNow(app: App, tool: Tool, input: JsonObject, caller: Caller):
     case 'ended': {
       const { snapshot } = result
       const { state, endedAt = app.clock.now() } = snapshot
+      app.audit({ action: 'call', owner: caller.owner, tool: tool.name, outcome: state })
       return toolResult({ state, snapshot, createdAt, endedAt }, plainOptions(tool))
     }
     case 'refused':

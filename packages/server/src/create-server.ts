@@ -12,6 +12,7 @@ import {
   type TaskStore,
 } from '@runbridge/core'
 import type { App, ServedTool } from './app.js'
+import { audited, auditTo } from './audit.js'
 import { scopeChallenge } from './auth/scope-challenge.js'
 import { callGate } from './call-gate.js'
 import { type Channel, serveChannel } from './channel.js'
@@ -20,6 +21,7 @@ import { compileSchema, schemaValidator } from './json-schema.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
 import { isListen, listenOverHttp } from './listen-http.js'
 import { modernServer } from './modern.js'
+import { ownerOf } from './owner.js'
 import { plainServer } from './plain.js'
 import { requestStates } from './request-state.js'
 import { createSubscriptions } from './subscriptions.js'
@@ -38,6 +40,8 @@ export interface RunbridgeOptions {
   readonly ids?: Ids
   /** pino's loggers fit. Default: silent. */
   readonly log?: Log
+  /** Told who called, answered and cancelled what: see `AuditEvent`. A child of a pino logger fits. Default: silent. */
+  readonly audit?: Log
   readonly limits?: Partial<Limits>
   /** Default `runbridge`. */
   readonly name?: string
@@ -86,15 +90,19 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
   const { store, clock = systemClock, ids = randomIds(), log = silent } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const closing = new AbortController()
-  const service = createTaskService({
-    ...options.service,
-    store,
-    tools: options.tools,
-    clock,
-    ids,
-    log,
-    validate: schemaValidator(),
-  })
+  const audit = auditTo(options.audit ?? silent)
+  const service = audited(
+    createTaskService({
+      ...options.service,
+      store,
+      tools: options.tools,
+      clock,
+      ids,
+      log,
+      validate: schemaValidator(),
+    }),
+    audit,
+  )
   const app: App = {
     info: {
       name: options.name ?? 'runbridge',
@@ -108,6 +116,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     clock,
     ids,
     log,
+    audit,
     limits,
     states: requestStates(stateKey(options.requestStateKey), clock, limits),
     gate: callGate(limits),
@@ -155,7 +164,10 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
         ...(parsedBody !== undefined && { parsedBody }),
       }
       const challenge = await scopeChallenge(options.tools, request, sent, limits.maxBodyBytes)
-      if (challenge) return challenge
+      if (challenge) {
+        audit({ action: 'call', owner: ownerOf(authInfo), tool: challenge.tool, outcome: 'denied' })
+        return challenge.response
+      }
       const forward = (forwarded: Request) => mcp.fetch(forwarded, sent)
       return isListen(request) ? listenOverHttp(app, subscriptions, request, sent, forward) : forward(request)
     },

@@ -1,3 +1,4 @@
+export type { AuditEvent } from './audit.js'
 export * from './auth/bearer-auth.js'
 export * from './auth/jwt.js'
 export * from './auth/static-tokens.js'

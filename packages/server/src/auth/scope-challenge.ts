@@ -10,6 +10,11 @@ export interface ScopedRequest {
   readonly parsedBody?: unknown
 }
 
+export interface Challenge {
+  readonly tool: string
+  readonly response: Response
+}
+
 /**
  * The 403 `insufficient_scope` for a call of a tool whose scopes the token lacks, by which clients know what to
  * ask the person for (MCP 2026-07-28 basic/authorization, "Scope Challenge Handling"). It saves the call from an
@@ -21,7 +26,7 @@ export async function scopeChallenge(
   request: Request,
   { authInfo, parsedBody }: ScopedRequest,
   maxBytes: number,
-): Promise<Response | undefined> {
+): Promise<Challenge | undefined> {
   if (!authInfo || request.method !== 'POST') return undefined
   const lacking = new Map(
     tools.flatMap((tool) => {
@@ -31,12 +36,14 @@ export async function scopeChallenge(
   )
   if (lacking.size === 0) return undefined
   const names = await calledTools(request, parsedBody, maxBytes)
-  const scopes = names.map((name) => lacking.get(name)).find((found) => found !== undefined)
-  if (!scopes) return undefined
-  return bearerAuthChallengeResponse(new InsufficientScope(scopes), {
+  const tool = names.find((name) => lacking.has(name))
+  const scopes = tool === undefined ? undefined : lacking.get(tool)
+  if (tool === undefined || !scopes) return undefined
+  const response = bearerAuthChallengeResponse(new InsufficientScope(scopes), {
     requiredScopes: [...scopes],
     ...(authInfo.resourceMetadataUrl !== undefined && { resourceMetadataUrl: authInfo.resourceMetadataUrl }),
   })
+  return { tool, response }
 }
 
 /** By the headers, which the SDK compares with the body, or by the body where an older era has no such headers. */

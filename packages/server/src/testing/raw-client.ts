@@ -5,6 +5,7 @@ type Any = any
 
 export interface Exchange {
   readonly status: number
+  readonly headers: Headers
   /** The last message: the answer. */
   readonly answer: Any
   readonly result: Any
@@ -69,11 +70,20 @@ export function message(id: string | number, method: string, params: object, sen
 }
 
 /** One request of the 2025 era without a session. */
-export async function sendLegacy(url: string, method: string, params: object = {}): Promise<Exchange> {
+export async function sendLegacy(
+  url: string,
+  method: string,
+  params: object = {},
+  headers: Record<string, string> = {},
+): Promise<Exchange> {
   id += 1
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
     body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
   })
   return exchange(response)
@@ -87,6 +97,7 @@ async function exchange(response: Response): Promise<Exchange> {
   const answer = messages.at(-1)
   return {
     status: response.status,
+    headers: response.headers,
     answer,
     result: answer?.result,
     error: answer?.error,

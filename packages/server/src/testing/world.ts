@@ -8,7 +8,7 @@ import {
 } from '@runbridge/core/testing'
 import { memory } from '@runbridge/stores/memory'
 import { createServer, type RunbridgeOptions, type RunbridgeServer } from '../create-server.js'
-import { type HttpServer, serveHttp } from '../http.js'
+import { type HttpOptions, type HttpServer, serveHttp } from '../http.js'
 import { resolveTool, type ToolOptions } from '../resolve-tool.js'
 
 /** A server over a real socket, whose engine, clock and store the test holds in its hands. */
@@ -29,6 +29,7 @@ export interface WorldOptions {
   readonly tools?: readonly (Partial<ToolOptions> & { readonly name: string })[]
   readonly capabilities?: Partial<Capabilities>
   readonly server?: Partial<RunbridgeOptions>
+  readonly http?: Omit<HttpOptions, 'server'>
 }
 
 export const QUANTITY: JsonObject = {
@@ -59,7 +60,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     limits: { sweepMs: 1e12 },
     ...options.server,
   })
-  const http = await serveHttp({ server })
+  const http = await serveHttp({ server, ...options.http })
   return {
     clock,
     backend,
