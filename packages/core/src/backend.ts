@@ -152,6 +152,14 @@ export interface DiscoveredWorkflow {
   readonly links?: readonly Link[]
 }
 
+/** A bound on looks (`get`) that this process keeps. */
+export interface ReadQuota {
+  /** Workflows with equal names share the quota, such as those of one account and region. */
+  readonly name: string
+  /** Looks a second, more than 0. What others use of the engine's own quota is not in it. */
+  readonly perSecond: number
+}
+
 /**
  * The adapter for one engine. No method retries a write inside, none throws for what the engine answers:
  * outcomes are values, and a throw is a defect. Methods are safe to call at the same time.
@@ -163,6 +171,9 @@ export interface Backend<W extends Workflow = Workflow> {
   readonly visibilityMs: number
   /** The longest life of a run in ms, after which an unreadable one is `lost`; absent where there is none. */
   readonly maxRunMs?: number
+
+  /** What looks at runs of this workflow count against. Absent: looks are bound by nothing but their interval. */
+  readQuota?(workflow: W): ReadQuota
 
   /** Throws a RunbridgeError (`workflow_not_found`, `denied`, `unavailable`, …) when it can't be read. */
   describe(workflow: W, context: CallContext): Promise<WorkflowDescription>

@@ -8,7 +8,7 @@ import type { TaskStore } from '../store.js'
 import { isExpired, type TaskKey, type TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import { createAnnouncements } from './announcements.js'
-import { pollInterval } from './interval.js'
+import { askAgainIn } from './interval.js'
 import type { Task } from './task-service.js'
 
 /** What the service writes about its own doings; pino's loggers fit. Never given secrets or arguments. */
@@ -99,7 +99,7 @@ export function createContext(
   const view = (record: TaskRecord): Task => ({
     record,
     questions: isTerminal(record.state) ? [] : openQuestions(record),
-    pollIntervalMs: pollInterval(record, clock.now()),
+    pollIntervalMs: askAgainIn(record, clock.now()),
   })
 
   const { subscribe, changed } = createAnnouncements(store, view, log)

@@ -19,7 +19,7 @@ const SWEEP_LIMIT = 100
 export function createTaskService(options: ServiceOptions): TaskService {
   const context = createContext({ clock: systemClock, ids: randomIds(), ...options })
   const { store, clock, view } = context
-  const refresh = createRefresh(context)
+  const refresh = createRefresh(context, options.tools)
   const underWay = new Set<Promise<unknown>>()
 
   /** Counts the work, so that `drain` can wait for it. */

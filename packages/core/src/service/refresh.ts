@@ -1,5 +1,5 @@
 import type { GetResult, Unreadable } from '../backend.js'
-import { RunbridgeError, toRunbridgeError } from '../errors.js'
+import { RunbridgeError } from '../errors.js'
 import { reduce, type TaskEvent } from '../lifecycle.js'
 import type { RunRef } from '../run.js'
 import { isSettled, type TaskRecord } from '../task.js'
@@ -7,17 +7,28 @@ import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
 import { MAX_INTERVAL_MS, pollInterval } from './interval.js'
+import { createLooks, type Look, type Looks } from './look.js'
+import { createPace, type Pace } from './pace.js'
 
 /** A year and a bit stays out of `lost` for a run whose engine measures its life a little differently. */
 const LIFE_ALLOWANCE_MS = 24 * 3_600_000
 
 /**
- * Reads the engine for a task when that is due. However many callers ask, one of them reads: in this process
- * they share the read in flight; between replicas the claim in the record decides, by compare-and-set. The
- * claim only saves calls; what is true rests on the record's version.
+ * Reads the engine for a task when that is due. However many callers ask, one of them reads: in this process they
+ * share the read, also those of other tasks of the run; between replicas the claim in the record decides, by
+ * compare-and-set. The claim only saves calls; what is true rests on the record's version. Where the engine's quota
+ * has no room for the read the last snapshot is served, and the record says when there is.
  */
-export function createRefresh(context: ServiceContext) {
+export function createRefresh(context: ServiceContext, tools: readonly TaskTool[]) {
   const inFlight = new Map<string, Promise<TaskRecord>>()
+  const follower: Follower = {
+    context,
+    pace: createPace(),
+    looks: createLooks(
+      context,
+      tools.some(({ attach }) => attach !== undefined),
+    ),
+  }
 
   return async function refresh(record: TaskRecord): Promise<TaskRecord> {
     if (!record.run || isSettled(record)) return record
@@ -25,42 +36,74 @@ export function createRefresh(context: ServiceContext) {
     const present = inFlight.get(key)
     if (present) return present
     if (context.clock.now() < record.refreshAfter) return record
-    const reading = claimAndRead(context, record, record.run).finally(() => inFlight.delete(key))
+    const reading = readDue(follower, record, record.run).finally(() => inFlight.delete(key))
     inFlight.set(key, reading)
     return reading
   }
 }
 
-async function claimAndRead(context: ServiceContext, record: TaskRecord, run: RunRef): Promise<TaskRecord> {
-  const { store, clock } = context
-  const now = clock.now()
-  const until = now + pollInterval(record, now)
-  const claimed = reduce(record, { type: 'claimed', until }, now)
-  if ((await store.update(claimed)) !== 'updated') return (await store.get(record)) ?? record
-  const held = await sendWish(context, { ...claimed, version: claimed.version + 1 })
-  const tool = context.tool(held.tool)
-  const events = tool ? await read(context, tool, held, run) : [unreadable(context, held, noTool(held))]
-  return (await context.apply(held, ...events)) ?? held
+interface Follower {
+  readonly context: ServiceContext
+  readonly pace: Pace
+  readonly looks: Looks
 }
 
-async function read(
+async function readDue(
+  { context, pace, looks }: Follower,
+  record: TaskRecord,
+  run: RunRef,
+): Promise<TaskRecord> {
+  const { clock } = context
+  const tool = context.tool(record.tool)
+  const now = clock.now()
+  if (!tool) {
+    const events = [unreadable(context, record, noTool(record))]
+    return (await context.apply(record, claim(now + pollInterval(record, now)), ...events)) ?? record
+  }
+  const shared = looks.shared(tool, run, record)
+  if (shared) {
+    const events = eventsOf(context, tool, record, run, shared, await shared.result)
+    return (await context.apply(record, claim(shared.until), ...events)) ?? record
+  }
+  const quota = tool.backend.readQuota?.(tool.workflow)
+  const admitted = !quota || pace.admit(quota, now)
+  const from = admitted ? now + pollInterval(record, now) : now + 1
+  const until = quota ? pace.plan(quota, from, now) : from
+  const held = await hold(context, record, until)
+  if (!held.ours || !admitted) return held.record
+  const look = looks.send(tool, run, held.record, until)
+  const result = await look.result
+  if (quota && result.kind === 'unreadable' && result.error.code === 'throttled') pace.throttled(quota, now)
+  const events = eventsOf(context, tool, held.record, run, look, result)
+  return (await context.apply(held.record, ...events)) ?? held.record
+}
+
+function claim(until: number): TaskEvent {
+  return { type: 'claimed', until }
+}
+
+/** Claims the record until then, and sends a wish that is due: it never waits for a look. */
+async function hold(
+  context: ServiceContext,
+  record: TaskRecord,
+  until: number,
+): Promise<{ readonly ours: boolean; readonly record: TaskRecord }> {
+  const { store, clock } = context
+  const claimed = reduce(record, claim(until), clock.now())
+  if ((await store.update(claimed)) !== 'updated') {
+    return { ours: false, record: (await store.get(record)) ?? record }
+  }
+  return { ours: true, record: await sendWish(context, { ...claimed, version: claimed.version + 1 }) }
+}
+
+function eventsOf(
   context: ServiceContext,
   tool: TaskTool,
   record: TaskRecord,
   run: RunRef,
-): Promise<TaskEvent[]> {
-  const observedAt = context.clock.now()
-  let result: GetResult
-  try {
-    result = await tool.backend.get(tool.workflow, run, {
-      signal: context.within(context.requestTimeoutMs),
-      gates: tool.humanInput !== 'off',
-      progress: tool.progress,
-      ...(record.marks && { marks: record.marks }),
-    })
-  } catch (thrown) {
-    result = { kind: 'unreadable', error: toRunbridgeError(thrown) }
-  }
+  { observedAt }: Look,
+  result: GetResult,
+): TaskEvent[] {
   switch (result.kind) {
     case 'snapshot': {
       const { snapshot, marks } = result

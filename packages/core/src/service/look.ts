@@ -1,0 +1,71 @@
+import type { GetResult } from '../backend.js'
+import { toRunbridgeError } from '../errors.js'
+import type { RunRef } from '../run.js'
+import type { TaskRecord } from '../task.js'
+import type { TaskTool } from '../tool.js'
+import type { ServiceContext } from './context.js'
+
+/** One look at a run, which the tasks that follow it share. Times in ms since the epoch. */
+export interface Look {
+  readonly observedAt: number
+  /** Nobody looks again before then. */
+  readonly until: number
+  readonly result: Promise<GetResult>
+}
+
+export interface Looks {
+  /** The look of another task that this one may share: under way, or newer than what made this one due. */
+  shared(tool: TaskTool, run: RunRef, record: TaskRecord): Look | undefined
+  /** Sends one. Never rejects: what is thrown says nothing about the run. */
+  send(tool: TaskTool, run: RunRef, record: TaskRecord, until: number): Look
+}
+
+/** Several tasks follow one run only where a tool watches runs; looks are kept for them alone. */
+export function createLooks(context: ServiceContext, kept: boolean): Looks {
+  const { clock } = context
+  const looks = new Map<string, Look>()
+  const kinds = new WeakMap<TaskTool, string>()
+  let prunedTo = 0
+
+  /** Tools that ask the same of the same workflow see the same of a run. */
+  function keyOf(tool: TaskTool, run: RunRef): string {
+    const { backend, workflow, humanInput, progress } = tool
+    const kind = kinds.get(tool) ?? JSON.stringify([backend.name, workflow, humanInput !== 'off', progress])
+    kinds.set(tool, kind)
+    return `${run.attempt} ${run.id} ${kind}`
+  }
+
+  async function get(tool: TaskTool, run: RunRef, { marks }: TaskRecord): Promise<GetResult> {
+    try {
+      return await tool.backend.get(tool.workflow, run, {
+        signal: context.within(context.requestTimeoutMs),
+        gates: tool.humanInput !== 'off',
+        progress: tool.progress,
+        ...(marks && { marks }),
+      })
+    } catch (thrown) {
+      return { kind: 'unreadable', error: toRunbridgeError(thrown) }
+    }
+  }
+
+  function prune(now: number): void {
+    if (looks.size < 2 * prunedTo + 100) return
+    for (const [key, { until }] of looks) if (until <= now) looks.delete(key)
+    prunedTo = looks.size
+  }
+
+  return {
+    shared(tool, run, { observedAt, refreshAfter }) {
+      const look = kept ? looks.get(keyOf(tool, run)) : undefined
+      if (!look || look.until <= clock.now()) return undefined
+      return observedAt === undefined || look.observedAt >= refreshAfter ? look : undefined
+    },
+    send(tool, run, record, until) {
+      const look = { observedAt: clock.now(), until, result: get(tool, run, record) }
+      if (!kept) return look
+      prune(look.observedAt)
+      looks.set(keyOf(tool, run), look)
+      return look
+    },
+  }
+}
