@@ -17,5 +17,6 @@ export {
   type Permission,
   permissionsFor,
 } from './permissions.js'
+export { type ApiQuota, QUOTA_ACTIONS, QUOTAS, type QuotaAction, quotasIn } from './quotas.js'
 export { STATE_TABLE } from './states.js'
 export type { GateConfig, StepFunctionsWorkflow } from './workflow.js'
