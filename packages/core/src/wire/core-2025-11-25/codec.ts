@@ -55,11 +55,19 @@ export function wireTask(task: Task, audience: Audience): WireTask {
   }
 }
 
-/** The answer of every accepted task call ("Creating Tasks"), with a line that a host may hand to its model. */
+/**
+ * The answer of every accepted task call ("Creating Tasks"), with a line that a host may hand to its model. The
+ * task is `working` there whatever has become of its start: tasks begin so ("Task Status Lifecycle").
+ */
 export function createTaskResult(task: Task, audience: Audience): CreateTaskResult {
   const { taskId, tool } = task.record
+  const shown = wireTask(task, audience)
+  const begun =
+    shown.status === 'working'
+      ? shown
+      : ({ ...shown, status: 'working', statusMessage: 'The task was accepted.' } as const)
   const line = `Task ${taskId} of ${tool} was accepted and goes on by itself; its result follows when it has ended. Do not call ${tool} again for it.`
-  return { task: wireTask(task, audience), _meta: { [IMMEDIATE_RESPONSE_KEY]: line } }
+  return { task: begun, _meta: { [IMMEDIATE_RESPONSE_KEY]: line } }
 }
 
 const OUTCOMES: Readonly<
