@@ -11,7 +11,7 @@ export function cancelTests<W extends Workflow>({ it }: BackendTests<W>): void {
     const run = await t.started(endless(t))
     await t.follow(endless(t), run, (snapshot) => snapshot.state === 'running')
     const sent = await t.backend.cancel(endless(t), run, 'no longer needed', t.context)
-    assert.deepEqual(sent, { kind: 'sent' })
+    assert.equal(sent.kind, 'sent')
     assert.equal((await t.end(endless(t), run)).state, 'cancelled')
   })
   it('is too late for a run that has ended', async (t) => {
