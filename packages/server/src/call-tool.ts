@@ -1,6 +1,7 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import {
   type AnswerReport,
+  type CreateRequest,
   digest,
   type ErrorCode,
   errorResult,
@@ -33,7 +34,21 @@ export interface ToolCall {
   readonly args: JsonObject
   readonly caller: Caller
   readonly round: CallRound
+  /** Absent where the call itself decides: a task of the extension for callers that have it, else none. */
+  readonly making?: TaskMaking
 }
+
+/** How a call of an older form becomes a task, and what it is answered with then. */
+export interface TaskMaking {
+  readonly request: Pick<CreateRequest, 'form'> &
+    Partial<Pick<CreateRequest, 'taskId' | 'idKnown' | 'retainMs' | 'onRecorded'>>
+  readonly answer: (task: Task, tool: Tool) => Promise<OlderAnswer>
+  /** Whether this error of a call without a task is one of the protocol in this form. */
+  readonly isError: (code: ErrorCode) => boolean
+}
+
+/** An answer in an older form, which none but its codec reads. */
+export type OlderAnswer = Readonly<Record<string, unknown>> & { readonly resultType?: never }
 
 export interface CallRound extends Round {
   /** Whether the request carries a request state at all. */
@@ -42,7 +57,7 @@ export interface CallRound extends Round {
   readonly open: (call: { readonly tool: string; readonly call: string }) => Promise<CallState>
 }
 
-export type CallAnswer = ToolResult | CreateTaskResult | InputRequired
+export type CallAnswer = ToolResult | CreateTaskResult | InputRequired | OlderAnswer
 
 /** What becomes of each error of a call: words that the model can act on, or a JSON-RPC error. */
 const ANSWERS: Readonly<Record<ErrorCode, 'result' | 'error'>> = {
@@ -83,8 +98,8 @@ export async function callTool(app: App, call: ToolCall): Promise<CallAnswer> {
     return await app.gate.call(caller.owner, answer, followUp?.urgent)
   } catch (thrown) {
     if (served && state?.kind !== 'run') tellRefused(app, call, thrown)
-    if (thrown instanceof RunbridgeError && ANSWERS[thrown.code] === 'result')
-      return errorResult(thrown.message)
+    if (!(thrown instanceof RunbridgeError) || call.making?.isError(thrown.code)) throw thrown
+    if (ANSWERS[thrown.code] === 'result') return errorResult(thrown.message)
     throw thrown
   }
 }
@@ -121,13 +136,15 @@ async function start(
     tool: tool.name,
     form: caller.tasks ? 'ext-tasks' : 'plain',
     ...(taskId && runKey && { taskId, runKey }),
+    ...call.making?.request,
   } as const
   const outcome = tool.attach
     ? await app.service.attach({ ...request, reference: String(input[tool.attach.argument]) })
     : // The client holds the sealed state, so its replay has to find whatever became of this start.
-      await app.service.create({ ...request, input, idKnown: taskId !== undefined })
+      await app.service.create({ ...request, input, idKnown: taskId !== undefined, ...call.making?.request })
   if (outcome.kind === 'refused') throw outcome.error
   const { task } = outcome
+  if (call.making) return call.making.answer(task, tool)
   if (caller.tasks) return createTaskResult(task, { canBeAsked: canBeAsked(tool, caller) })
   const called = { name: call.name, args }
   return follow(app, { task, tool, caller, round, called, waitMs: tool.holdMs })
