@@ -5,19 +5,22 @@ import type { TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import type { ServiceContext } from './context.js'
 
-/** One look at a run, which the tasks that follow it share. Times in ms since the epoch. */
+/** When a run is looked at, which the tasks that follow it share. Times in ms since the epoch. */
 export interface Look {
   readonly observedAt: number
   /** Nobody looks again before then. */
   readonly until: number
-  readonly result: Promise<GetResult>
+  /** What it showed, undefined where it came to nothing; absent where the engine's quota had no room for it. */
+  readonly result?: Promise<GetResult | undefined>
 }
 
 export interface Looks {
   /** The look of another task that this one may share: under way, or newer than what made this one due. */
   shared(tool: TaskTool, run: RunRef, record: TaskRecord): Look | undefined
-  /** Sends one. Never rejects: what is thrown says nothing about the run. */
-  send(tool: TaskTool, run: RunRef, record: TaskRecord, until: number): Look
+  /** Lets others share it from now on. */
+  share(tool: TaskTool, run: RunRef, look: Look): void
+  /** Never rejects: what is thrown says nothing about the run. */
+  send(tool: TaskTool, run: RunRef, record: TaskRecord): Promise<GetResult>
 }
 
 /** Several tasks follow one run only where a tool watches runs; looks are kept for them alone. */
@@ -35,19 +38,6 @@ export function createLooks(context: ServiceContext, kept: boolean): Looks {
     return `${run.attempt} ${run.id} ${kind}`
   }
 
-  async function get(tool: TaskTool, run: RunRef, { marks }: TaskRecord): Promise<GetResult> {
-    try {
-      return await tool.backend.get(tool.workflow, run, {
-        signal: context.within(context.requestTimeoutMs),
-        gates: tool.humanInput !== 'off',
-        progress: tool.progress,
-        ...(marks && { marks }),
-      })
-    } catch (thrown) {
-      return { kind: 'unreadable', error: toRunbridgeError(thrown) }
-    }
-  }
-
   function prune(now: number): void {
     if (looks.size < 2 * prunedTo + 100) return
     for (const [key, { until }] of looks) if (until <= now) looks.delete(key)
@@ -60,12 +50,27 @@ export function createLooks(context: ServiceContext, kept: boolean): Looks {
       if (!look || look.until <= clock.now()) return undefined
       return observedAt === undefined || look.observedAt >= refreshAfter ? look : undefined
     },
-    send(tool, run, record, until) {
-      const look = { observedAt: clock.now(), until, result: get(tool, run, record) }
-      if (!kept) return look
+    share(tool, run, look) {
+      if (!kept) return
       prune(look.observedAt)
-      looks.set(keyOf(tool, run), look)
-      return look
+      const key = keyOf(tool, run)
+      looks.set(key, look)
+      look.result?.then((result) => {
+        if (result === undefined && looks.get(key) === look) looks.delete(key)
+      })
+    },
+
+    async send(tool, run, { marks }) {
+      try {
+        return await tool.backend.get(tool.workflow, run, {
+          signal: context.within(context.requestTimeoutMs),
+          gates: tool.humanInput !== 'off',
+          progress: tool.progress,
+          ...(marks && { marks }),
+        })
+      } catch (thrown) {
+        return { kind: 'unreadable', error: toRunbridgeError(thrown) }
+      }
     },
   }
 }

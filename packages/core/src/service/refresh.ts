@@ -48,34 +48,64 @@ interface Follower {
   readonly looks: Looks
 }
 
-async function readDue(
+async function readDue(follower: Follower, record: TaskRecord, run: RunRef): Promise<TaskRecord> {
+  const { context, looks } = follower
+  const tool = context.tool(record.tool)
+  if (!tool) {
+    const retry = unreadable(context, record, noTool(record))
+    return (await context.apply(record, retry)) ?? record
+  }
+  const shared = looks.shared(tool, run, record)
+  return shared ? joinLook(follower, tool, record, run, shared) : ownLook(follower, tool, record, run)
+}
+
+/** The look is another task's: what it shows is applied here too. */
+async function joinLook(
+  follower: Follower,
+  tool: TaskTool,
+  record: TaskRecord,
+  run: RunRef,
+  look: Look,
+): Promise<TaskRecord> {
+  const { context } = follower
+  if (!look.result) return (await hold(context, record, look.until)).record
+  const result = await look.result
+  if (!result) return ownLook(follower, tool, record, run)
+  const events = eventsOf(context, tool, record, run, look, result)
+  return (await context.apply(record, claim(look.until), ...events)) ?? record
+}
+
+async function ownLook(
   { context, pace, looks }: Follower,
+  tool: TaskTool,
   record: TaskRecord,
   run: RunRef,
 ): Promise<TaskRecord> {
-  const { clock } = context
-  const tool = context.tool(record.tool)
-  const now = clock.now()
-  if (!tool) {
-    const events = [unreadable(context, record, noTool(record))]
-    return (await context.apply(record, claim(now + pollInterval(record, now)), ...events)) ?? record
-  }
-  const shared = looks.shared(tool, run, record)
-  if (shared) {
-    const events = eventsOf(context, tool, record, run, shared, await shared.result)
-    return (await context.apply(record, claim(shared.until), ...events)) ?? record
-  }
+  const now = context.clock.now()
   const quota = tool.backend.readQuota?.(tool.workflow)
   const admitted = !quota || pace.admit(quota, now)
   const from = admitted ? now + pollInterval(record, now) : now + 1
   const until = quota ? pace.plan(quota, from, now) : from
-  const held = await hold(context, record, until)
-  if (!held.ours || !admitted) return held.record
-  const look = looks.send(tool, run, held.record, until)
-  const result = await look.result
-  if (quota && result.kind === 'unreadable' && result.error.code === 'throttled') pace.throttled(quota, now)
-  const events = eventsOf(context, tool, held.record, run, look, result)
-  return (await context.apply(held.record, ...events)) ?? held.record
+  const holding = hold(context, record, until)
+  if (!admitted) {
+    looks.share(tool, run, { observedAt: now, until })
+    return (await holding).record
+  }
+  const result = holding.then(
+    (held) => (held.ours ? looks.send(tool, run, held.record) : undefined),
+    // The store's failure is told to this caller; the others look for themselves.
+    () => undefined,
+  )
+  const look: Look = { observedAt: now, until, result }
+  looks.share(tool, run, look)
+  const held = await holding
+  const seen = await result
+  if (!seen) return held.record
+  if (quota && seen.kind === 'unreadable' && seen.error.code === 'throttled') pace.throttled(quota, now)
+  return (
+    (await context.apply(held.record, ...eventsOf(context, tool, held.record, run, look, seen))) ??
+    held.record
+  )
 }
 
 function claim(until: number): TaskEvent {
