@@ -1,6 +1,7 @@
 import type { v1 } from '@google-cloud/workflows'
 import { RunbridgeError } from '@runbridge/core'
 import type { GoogleAuth } from 'google-auth-library'
+import { type CredentialsOptions, credentials, noCredentials } from './credentials.js'
 import { type ExecutionsApi, executionsApi } from './executions-api.js'
 import { ORIGINS, type RestApi, restApi } from './rest-api.js'
 
@@ -13,14 +14,7 @@ export interface GoogleWorkflowsClients {
   readonly rest: RestApi
 }
 
-export interface GoogleWorkflowsClientsOptions {
-  /**
-   * A key file: of a service account, or the configuration of workload identity federation. Default: application
-   * default credentials (https://docs.cloud.google.com/docs/authentication/application-default-credentials).
-   */
-  readonly keyFile?: string | undefined
-  /** A service account that is impersonated with the credentials found. Default: they are used as they are. */
-  readonly impersonate?: string | undefined
+export interface GoogleWorkflowsClientsOptions extends CredentialsOptions {
   /** How the Executions API is spoken. `rest`: HTTP/1.1, where gRPC does not get through. Default `grpc`. */
   readonly transport?: 'grpc' | 'rest' | undefined
   /** A stand-in instead of Google: an `http` URL on loopback. No credentials are looked for or sent. */
@@ -34,7 +28,6 @@ export interface CloseableGoogleWorkflowsClients extends GoogleWorkflowsClients 
   close(): Promise<void>
 }
 
-const SCOPES = ['https://www.googleapis.com/auth/cloud-platform']
 /** Of one request. The caller's signal ends it earlier. */
 const TIMEOUT_MS = 20_000
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])$/
@@ -45,7 +38,7 @@ export async function createGoogleWorkflowsClients(
 ): Promise<CloseableGoogleWorkflowsClients> {
   const { endpoint, transport = 'grpc' } = options
   const standIn = endpoint === undefined ? undefined : loopback(endpoint)
-  const auth = standIn ? await noAuth() : await authOf(options)
+  const auth = await (standIn ? noCredentials() : (options.auth ?? credentials(options)))
   const connect = transport === 'rest' ? restClient : grpcClient
   const [reads, writes] = await Promise.all([connect(auth, standIn), connect(auth, standIn)])
   const origins = standIn ? { executions: standIn.origin, workflows: standIn.origin } : ORIGINS
@@ -68,30 +61,6 @@ function loopback(endpoint: string): URL {
   )
 }
 
-async function noAuth(): Promise<GoogleAuth> {
-  const { GoogleAuth, PassThroughClient } = await import('google-auth-library')
-  const authClient = new PassThroughClient({ transporterOptions: { timeout: TIMEOUT_MS } })
-  return new GoogleAuth({ authClient }) as unknown as GoogleAuth
-}
-
-async function authOf({ auth, keyFile, impersonate }: GoogleWorkflowsClientsOptions): Promise<GoogleAuth> {
-  const { GoogleAuth, Impersonated } = await import('google-auth-library')
-  const own =
-    auth ??
-    new GoogleAuth({
-      scopes: SCOPES,
-      clientOptions: { transporterOptions: { timeout: TIMEOUT_MS } },
-      ...(keyFile !== undefined && { keyFilename: keyFile }),
-    })
-  if (impersonate === undefined) return own as GoogleAuth
-  const sourceClient = await own.getClient().catch(() => {
-    const message = `There are no usable Google credentials to impersonate ${impersonate} with.`
-    throw new RunbridgeError('unauthenticated', message)
-  })
-  const authClient = new Impersonated({ sourceClient, targetPrincipal: impersonate, targetScopes: SCOPES })
-  return new GoogleAuth({ authClient }) as unknown as GoogleAuth
-}
-
 type ClientOptions = NonNullable<ConstructorParameters<typeof v1.ExecutionsClient>[0]>
 
 function placeOf(standIn: URL | undefined): Pick<ClientOptions, 'apiEndpoint' | 'port'> {
@@ -110,8 +79,8 @@ async function grpcClient(auth: GoogleAuth, standIn: URL | undefined): Promise<v
     'grpc.initial_reconnect_backoff_ms': 100,
   }
   if (!standIn) return new api.ExecutionsClient(options)
-  const { credentials } = await import('@grpc/grpc-js')
-  return new api.ExecutionsClient({ ...options, sslCreds: credentials.createInsecure() })
+  const grpc = await import('@grpc/grpc-js')
+  return new api.ExecutionsClient({ ...options, sslCreds: grpc.credentials.createInsecure() })
 }
 
 async function restClient(auth: GoogleAuth, standIn: URL | undefined): Promise<v1.ExecutionsClient> {

@@ -1,4 +1,4 @@
-/** A value in a definition. A text that is only `${path.to.value}` stands for that variable; `input` is the argument. */
+/** A value in a definition. A text that is only `$path.to.value` stands for that variable; `input` is the argument. */
 export type Value = unknown
 
 export interface Variables {
@@ -56,7 +56,7 @@ export interface SimulatedWorkflow {
 /** The value with every reference resolved. */
 export function resolve(value: Value, variables: Variables): unknown {
   if (typeof value === 'string') {
-    const path = /^\$\{([\w.-]+)\}$/.exec(value)?.[1]
+    const path = /^\$([\w.-]+)$/.exec(value)?.[1]
     return path === undefined ? value : at(variables, path)
   }
   if (Array.isArray(value)) return value.map((item) => resolve(item, variables))

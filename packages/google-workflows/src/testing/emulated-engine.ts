@@ -33,12 +33,12 @@ export const WAITS: SimulatedWorkflow = {
   steps: [
     { step: 'create', createCallback: 'callback_details' },
     { step: 'approve', awaitCallback: 'callback_details', result: 'callback_request' },
-    { step: 'done', return: '${callback_request.http_request.body}' },
+    { step: 'done', return: '$callback_request.http_request.body' },
   ],
 }
 
 const WORKFLOWS: Record<string, SimulatedWorkflow> = {
-  echoes: { steps: [{ step: 'echo', return: '${input}' }] },
+  echoes: { steps: [{ step: 'echo', return: '$input' }] },
   fails: { steps: [{ step: 'break', raise: { message: 'It broke.', code: 'Boom' } }] },
   endless: { steps: [{ step: 'sleep', ms: 86_400_000 }] },
   waits: WAITS,
