@@ -1,3 +1,5 @@
+import { Console } from 'node:console'
+import { Writable } from 'node:stream'
 import pino, { type Logger } from 'pino'
 
 /** JSON lines on standard error, written at once, so that none is lost at an exit. */
@@ -6,4 +8,20 @@ export function createLog(level: string): Logger {
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ fd: 2, sync: true }),
   )
+}
+
+/**
+ * A console that writes to the log. Libraries talk to the console: Hono's server, when a client leaves. Standard
+ * output is for what the command says, and over stdio for the protocol alone.
+ */
+export function consoleOf(log: Logger): Console {
+  const lines = (level: 'info' | 'warn') =>
+    new Writable({
+      decodeStrings: false,
+      write(text, _encoding, done) {
+        log[level]({ said: String(text).trimEnd() }, 'a library wrote to the console')
+        done()
+      },
+    })
+  return new Console({ stdout: lines('info'), stderr: lines('warn') })
 }

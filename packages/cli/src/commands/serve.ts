@@ -1,10 +1,9 @@
-import { Console } from 'node:console'
 import { serveHttp, serveStdio } from '@runbridge/server'
 import type { Logger } from 'pino'
 import { type Composition, compose } from '../compose.js'
 import { loadConfig } from '../config/config.js'
 import type { Config } from '../config/schema.js'
-import { createLog } from '../log.js'
+import { consoleOf, createLog } from '../log.js'
 import { EXIT } from './exit.js'
 import type { Io } from './io.js'
 
@@ -20,10 +19,9 @@ export interface ServeOptions {
 
 /** Serves until it is told to end, or until its host is gone, then finishes what is under way. */
 export async function serve({ config: file, port, stdio, signal }: ServeOptions, io: Io): Promise<number> {
-  // Standard output carries the protocol alone, whatever some library says.
-  if (stdio) globalThis.console = new Console(process.stderr)
   const config = await loadConfig(file, process.env)
   const log = createLog(config.server.logLevel)
+  globalThis.console = consoleOf(log)
   const composition = await compose(config, { log, signal })
   try {
     await (stdio
