@@ -88,6 +88,7 @@ describe('the tools', () => {
       tool('gone', 'Nowhere'),
       tool('sync', 'Standard', ', taskSupport: forbidden'),
       tool('asking', 'Express', ', humanInput: model'),
+      tool('later', 'Express', ', taskSupport: optional'),
     ]
     const refused = composed(tools)
     await expect(refused).rejects.toThrow(/Tool gone: AWS does not show .*:Nowhere/)
@@ -95,6 +96,9 @@ describe('the tools', () => {
       /Tool sync: `taskSupport: forbidden` is only for .*; write `optional`/,
     )
     await expect(refused).rejects.toThrow(/Tool asking: `humanInput: model` needs a workflow that can wait/)
+    await expect(refused).rejects.toThrow(
+      /Tool later: .* has nothing to follow .*, so `taskSupport: optional` can not hold/,
+    )
   })
 })
 

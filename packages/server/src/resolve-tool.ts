@@ -145,7 +145,7 @@ function conflicts(tool: Tool): string | undefined {
   const sync = capabilities.execution === 'call'
   if (inputSchema.type !== 'object') return 'the input schema must have `type: object` at its root.'
   if (sync && taskSupport !== 'forbidden') {
-    return `the workflow ends within one call and has nothing to follow, so \`taskSupport: ${taskSupport}\` can not hold; leave it out.`
+    return `the workflow ends within one call and has nothing to follow (started without waiting for its end, it could not be read, found again or stopped), so \`taskSupport: ${taskSupport}\` can not hold; leave it out.`
   }
   if (!sync && taskSupport === 'forbidden') {
     return '`taskSupport: forbidden` is only for workflows that end within one call; write `optional` or `required`.'

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { SFNClient } from '@aws-sdk/client-sfn'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stepFunctions } from './backend.js'
 import { createStepFunctionsClients } from './clients.js'
@@ -30,7 +31,7 @@ async function failing(how: 'reset' | '503') {
     endpoint: `http://127.0.0.1:${port}`,
     credentials: CREDENTIALS,
   })
-  return { arrived, hosts, port, backend: stepFunctions({ clients }) }
+  return { arrived, hosts, port, clients, backend: stepFunctions({ clients }) }
 }
 
 describe.each(['reset', '503'] as const)('when every call meets a %s', (how) => {
@@ -47,6 +48,29 @@ describe.each(['reset', '503'] as const)('when every call meets a %s', (how) => 
     const result = await backend.get({ id: MACHINE }, { id: EXECUTION, attempt: 0 }, look)
     expect(result).toMatchObject({ kind: 'unreadable', error: { code: 'unavailable' } })
     expect(arrived.DescribeExecution).toBe(3)
+  })
+})
+
+describe('what the clients are made with', () => {
+  const made = (endpoint?: string) => {
+    const clients = createStepFunctionsClients({ region: 'us-east-1', endpoint, credentials: CREDENTIALS })
+    return { close: clients.close, sync: clients.sync as SFNClient }
+  }
+  it('a call waits longer than the five minutes of an Express run, and is sent once', async () => {
+    const { clients, backend } = await failing('reset')
+    await backend.call?.({ id: MACHINE }, {}, context)
+    const { config } = clients.sync as SFNClient
+    const handler = config.requestHandler as unknown as { httpHandlerConfigs(): { requestTimeout?: number } }
+    expect(handler.httpHandlerConfigs().requestTimeout).toBeGreaterThan(300_000)
+    expect(await config.maxAttempts()).toBe(1)
+    clients.close()
+  })
+  it('the host is not prefixed where an endpoint is given, and is where none is', () => {
+    const [given, regional] = [made('http://127.0.0.1:9'), made()]
+    expect(given.sync.config.disableHostPrefix).toBe(true)
+    expect(regional.sync.config.disableHostPrefix).toBe(false)
+    given.close()
+    regional.close()
   })
 })
 
