@@ -95,7 +95,8 @@ function eventOf(file: JsonObject, event: string): Json | undefined {
 }
 
 function shows(runName: string, expression: string): boolean {
-  return new RegExp(`\\$\\{\\{[^}]*\\b${expression}(?![\\w-])[^}]*\\}\\}`).test(runName)
+  const inside = '(?:(?!\\}\\}).)*'
+  return new RegExp(`\\$\\{\\{${inside}\\b${expression}(?![\\w-])`).test(runName)
 }
 
 function escaped(text: string): string {
