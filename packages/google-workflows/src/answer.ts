@@ -4,7 +4,6 @@ import {
   canonicalJson,
   type Gate,
   type GateResponse,
-  isJsonObject,
   type Json,
   type JsonObject,
   RunbridgeError,
@@ -55,7 +54,7 @@ export async function answerGate(answering: Answering): Promise<AnswerResult> {
     const found = await look(answering)
     const callback = callbackOf(found, answering)
     if (!callback) return closed(found, answering, config)
-    return response.action === 'decline' && (config.decline ?? 'cancel') === 'cancel'
+    return response.action === 'decline' && config.decline === undefined
       ? await cancelRun(answering)
       : await send(answering, found, callback, config)
   } catch (thrown) {
@@ -87,7 +86,7 @@ function callbackOf(found: Found, { workflow, gate, engine }: Answering): Callba
 
 function payloadOf(response: GateResponse, { accept, decline }: GateConfig): JsonObject {
   if (response.action === 'accept') return { ...accept, ...response.content }
-  return isJsonObject(decline) ? decline : {}
+  return decline ?? {}
 }
 
 async function send(
@@ -100,10 +99,9 @@ async function send(
   const { rest } = engine.clients
   const url = urlOf(found, callback, config, answering)
   if (url === undefined) {
-    const where = config.url === 'name' ? '' : ` ${config.url.variable}`
     return failed(
       'misconfigured',
-      `The variable${where} does not hold the URL of the callback at ${gate.step}; look at \`url\` of the gate, and keep a detailed history.`,
+      `The variable ${config.urlVariable} does not hold the URL of the callback at ${gate.step}; look at \`urlVariable\` of the gate.`,
     )
   }
   const payload = payloadOf(response, config)
@@ -115,7 +113,12 @@ async function send(
   } catch (thrown) {
     if (thrown instanceof RunbridgeError) return { kind: 'failed', error: thrown }
     if (thrown instanceof EngineFailure && ['NOT_FOUND', 'FAILED_PRECONDITION'].includes(thrown.status)) {
-      return closed(await look(answering), answering, config)
+      const now = await look(answering)
+      if (!callbackOf(now, answering)) return closed(now, answering, config)
+      return failed(
+        'misconfigured',
+        `The step ${gate.step} waits, and Google knows no callback at the URL that was called; name the variable that holds it (\`urlVariable\`).`,
+      )
     }
     if (!didNothing(thrown)) lost.add(key)
     return { kind: 'failed', error: engineError(thrown, { permission: SEND, resource: run.id }) }
@@ -127,11 +130,11 @@ const SEND = 'workflows.callbacks.send'
 function urlOf(
   { entries }: Found,
   callback: Callback,
-  { url }: GateConfig,
+  { urlVariable }: GateConfig,
   { engine }: Answering,
 ): string | undefined {
-  if (url === 'name') return engine.clients.rest.callbackUrl(callback.name)
-  return newestUrl(entries, url.variable, new Map([[callbackId(callback), callback]]))
+  if (urlVariable === undefined) return engine.clients.rest.callbackUrl(callback.name)
+  return newestUrl(entries, urlVariable, new Map([[callbackId(callback), callback]]))
 }
 
 /** Declining stops the run where nothing else is configured, so that no workflow takes silence for a yes. */
@@ -153,7 +156,7 @@ function closed(found: Found, answering: Answering, config: GateConfig): AnswerR
   if (stateOf(found.execution.state, engine.warn) === 'unreadable') {
     return failed('unavailable', `Google can not read the data of ${run.id} now.`)
   }
-  const stops = response.action === 'decline' && (config.decline ?? 'cancel') === 'cancel'
+  const stops = response.action === 'decline' && config.decline === undefined
   if (stops) return { kind: found.execution.state === 'CANCELLED' ? 'delivered' : 'too_late' }
   const payload = payloadOf(response, config)
   const arrived = arrivedAt(found.entries, gate, config)

@@ -37,9 +37,9 @@ describe('describe', () => {
     for (const binding of [
       { id: 'deploy' },
       { labels: { Team: 'x' } },
-      { gates: { approve: { url: 'name', schema } } },
-      { gates: { approve: { url: { variable: 'details.url' } } } },
-      { historyLevel: 'basic', gates: { approve: { url: 'name', result: 'answer' } } },
+      { gates: { approve: { schema } } },
+      { gates: { approve: { urlVariable: 'details.url' } } },
+      { historyLevel: 'basic', gates: { approve: { result: 'answer' } } },
     ] as Partial<GoogleWorkflow>[]) {
       await expect(described(binding).description).rejects.toMatchObject({ code: 'misconfigured' })
     }

@@ -61,8 +61,8 @@ function checkGates({ gates = {}, historyLevel }: GoogleWorkflow): void {
         `The schema of the answer at ${JSON.stringify(step)} is no flat object of primitive properties, which is all that a form can ask for.`,
       )
     }
-    const variables = gate.url !== 'name' || gate.promptVariable !== undefined || gate.result !== undefined
-    if (variables && historyLevel !== 'detailed') {
+    const variables = gate.urlVariable ?? gate.promptVariable ?? gate.result
+    if (variables !== undefined && historyLevel !== 'detailed') {
       throw new RunbridgeError(
         'misconfigured',
         `The gate at ${JSON.stringify(step)} reads variables, which Google keeps only at the detailed level; write \`historyLevel: detailed\`.`,

@@ -5,7 +5,7 @@ import { emulated } from './testing/emulated.js'
 import { context, look } from './testing/scripted-clients.js'
 import type { GateConfig, GoogleWorkflow } from './workflow.js'
 
-const details = { url: { variable: 'details.url' }, result: 'answer' } satisfies GateConfig
+const details = { urlVariable: 'details.url', result: 'answer' } satisfies GateConfig
 const accept = (content: object) => ({ action: 'accept', content }) as GateResponse
 const waiting = (snapshot: Snapshot) => snapshot.state === 'waiting'
 const over = (snapshot: Snapshot) => snapshot.endedAt !== undefined
@@ -84,7 +84,7 @@ describe('a callback that is waited for', () => {
 
   it('again is a new gate, by the number of its waits where there is none', async () => {
     const pause = held()
-    const { open, answer, until } = await gated(twice(pause.promise), { gates: { approve: { url: 'name' } } })
+    const { open, answer, until } = await gated(twice(pause.promise), { gates: { approve: {} } })
     const first = await open()
     expect(first.id).toMatch(/^wait-[0-9a-f]{16}-1$/)
     expect(await answer(first, accept({ go: 1 }))).toEqual({ kind: 'delivered' })
@@ -108,7 +108,7 @@ describe('a callback that is waited for', () => {
         return: { red: '$red_answer.http_request.body', blue: '$blue_answer.http_request.body' },
       },
     ]
-    const gate = (name: string): GateConfig => ({ url: { variable: `${name}.url` }, prompt: name })
+    const gate = (name: string): GateConfig => ({ urlVariable: `${name}.url`, prompt: name })
     const { until, answer } = await gated(
       steps,
       detailed({ await_red: gate('red'), await_blue: gate('blue') }),
@@ -126,7 +126,7 @@ describe('a callback that is waited for', () => {
     ]
     const steps: SimulatedStep[] = [{ step: 'both', parallel: { red: branch('red'), blue: branch('blue') } }]
     const { until, emulator, warnings, backend, workflow, run } = await gated(steps, {
-      gates: { await_red: { url: 'name' }, await_blue: { url: 'name' } },
+      gates: { await_red: {}, await_blue: {} },
     })
     await until(() => emulator.callbacks().filter(({ waiters }) => waiters > 0).length === 2)
     const result = await backend.get(workflow, run, { ...look, gates: true })
@@ -154,7 +154,10 @@ describe('an answer', () => {
   })
 
   it('that declines stops the run, so that no workflow takes it for a yes', async () => {
-    const { open, answer, until } = await gated(ONCE, detailed({ approve: { url: details.url } }))
+    const { open, answer, until } = await gated(
+      ONCE,
+      detailed({ approve: { urlVariable: details.urlVariable } }),
+    )
     const gate = await open()
     expect(await answer(gate, { action: 'decline' })).toEqual({ kind: 'delivered' })
     expect((await until(over)).state).toBe('cancelled')
@@ -190,7 +193,7 @@ describe('an answer', () => {
   })
 
   it('whose receipt is lost is not called late or delivered where no history tells', async () => {
-    const { open, answer, until, emulator } = await gated(ONCE, { gates: { approve: { url: 'name' } } })
+    const { open, answer, until, emulator } = await gated(ONCE, { gates: { approve: {} } })
     const gate = await open()
     emulator.faults.next('SendCallback', { kind: 'dropAfterExecuting' })
     expect((await answer(gate, accept({ go: 1 }))).kind).toBe('failed')
@@ -222,7 +225,7 @@ describe('an answer', () => {
       ]
       const { open, answer, emulator } = await gated(
         steps,
-        detailed({ approve: { url: { variable: 'forged.url' } } }),
+        detailed({ approve: { urlVariable: 'forged.url' } }),
       )
       const gate = await open()
       const result = await answer(gate, accept({}))
@@ -230,6 +233,14 @@ describe('an answer', () => {
       expect(JSON.stringify(result)).not.toContain(emulator.callbacks()[0]!.id)
       expect(emulator.calls().byOperation.SendCallback).toBeUndefined()
     }
+  })
+
+  it('is not called late while its step waits and the URL is wrong', async () => {
+    const { open, answer, emulator } = await gated(ONCE, { gates: { approve: {} } })
+    const gate = await open()
+    emulator.faults.next('SendCallback', { kind: 'error', status: 'NOT_FOUND' })
+    expect(await answer(gate, accept({}))).toMatchObject({ kind: 'failed', error: { code: 'misconfigured' } })
+    expect(await answer(gate, accept({}))).toEqual({ kind: 'delivered' })
   })
 
   it('is refused for a gate that is none', async () => {
@@ -249,7 +260,7 @@ describe('an answer', () => {
 
   it('and what it is about never show the callback', async () => {
     const world = await gated(twice(), {
-      gates: { approve: { url: 'name' } },
+      gates: { approve: {} },
     })
     const gate = await world.open()
     const [callback] = world.emulator.callbacks()

@@ -65,11 +65,11 @@ export function waitsOf(seen: Seen, warn: (message: string) => void): Wait[] {
     if (!isCurrent(step, seen)) continue
     const entry = entries.find((each) => inProgress(each) && names(step, each))
     const asked = { step, config, ...(entry && { entry }) }
-    if (config.url === 'name') {
+    if (config.urlVariable === undefined) {
       unnamed.push(asked)
       continue
     }
-    const id = newestUrl(entries, config.url.variable, left)?.split('/').at(-1) ?? ''
+    const id = newestUrl(entries, config.urlVariable, left)?.split('/').at(-1) ?? ''
     const callback = left.get(id)
     left.delete(id)
     if (callback) waits.push({ ...asked, callback })
@@ -80,7 +80,7 @@ export function waitsOf(seen: Seen, warn: (message: string) => void): Wait[] {
   else if (only && left.size > 0) {
     const steps = unnamed.map(({ step }) => step).join(', ')
     warn(
-      `${workflow.id} waits for ${left.size} callbacks at ${steps}; which is which can not be told, so nothing is asked. Name their variables in \`url\`.`,
+      `${workflow.id} waits for ${left.size} callbacks at ${steps}; which is which can not be told, so nothing is asked. Name the variables of their URLs (\`urlVariable\`).`,
     )
   }
   return waits

@@ -14,7 +14,6 @@ export { parseWorkflowName, type WorkflowName, workflowName } from './resource-n
 export type { CallbackCall, RestApi, RestRequest } from './rest-api.js'
 export { STATE_TABLE } from './states.js'
 export type {
-  CallbackUrlSource,
   CallLogLevel,
   GateConfig,
   GoogleWorkflow,

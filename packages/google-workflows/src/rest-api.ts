@@ -93,7 +93,7 @@ function callbackUrlOf(text: string, execution: string, origin: string): URL {
     return url
   throw new RunbridgeError(
     'misconfigured',
-    `The URL that was found for the callback is not one of this execution at ${new URL(origin).host}, so it is not called; look at \`url\` of the gate.`,
+    `The URL that was found for the callback is not one of this execution at ${new URL(origin).host}, so it is not called; look at \`urlVariable\` of the gate.`,
   )
 }
 

@@ -1,15 +1,15 @@
 import type { JsonObject, JsonSchema, Workflow } from '@runbridge/core'
 
-/** `name`: it follows from the callback's name in the list of callbacks. */
-export type CallbackUrlSource = 'name' | { readonly variable: string }
-
 /**
  * What is asked at a step that waits for a callback (`events.await_callback`). A variable is named by its path in the
  * variables that the step entries show, such as `callback_details.url`; that needs `historyLevel: 'detailed'`.
  */
 export interface GateConfig {
-  /** Where the callback's URL comes from: Google lists callbacks without it. It is only ever called, never shown. */
-  readonly url: CallbackUrlSource
+  /**
+   * The variable that holds the callback's URL. Default: the URL that its name gives, which Google does not document;
+   * and of several callbacks that wait at once none is asked about, since only variables tell them apart.
+   */
+  readonly urlVariable?: string | undefined
   /** The question as a person reads it. */
   readonly prompt?: string | undefined
   /** The variable that holds the question, where `prompt` is absent. */
@@ -21,8 +21,8 @@ export interface GateConfig {
   readonly schema?: JsonSchema | undefined
   /** What is sent beside the answer when it was given. The answer's own members go first. Default: nothing. */
   readonly accept?: JsonObject | undefined
-  /** What is sent when the answer was declined; `cancel` stops the execution instead. Default `cancel`. */
-  readonly decline?: JsonObject | 'cancel' | undefined
+  /** What is sent when the answer was declined. Default: nothing is, and the execution is cancelled. */
+  readonly decline?: JsonObject | undefined
   /** The variable that the step puts the request in, by which our own answer is told from another one. */
   readonly result?: string | undefined
 }

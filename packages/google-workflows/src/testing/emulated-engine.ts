@@ -45,7 +45,7 @@ const WORKFLOWS: Record<string, SimulatedWorkflow> = {
 }
 
 export const APPROVAL: GateConfig = {
-  url: { variable: 'callback_details.url' },
+  urlVariable: 'callback_details.url',
   result: 'callback_request',
   prompt: 'Go on?',
   decline: { declined: true },
