@@ -10,6 +10,7 @@ import {
   withTasks,
 } from './listen.js'
 import { readEvents } from './read-events.js'
+import { answered } from './serve-tools.js'
 import type { Subscriptions, TaskSubscription } from './subscriptions.js'
 
 /** How often a stream with nothing to say shows that it is alive, in ms; below what proxies wait. */
@@ -51,7 +52,8 @@ export async function listenOverHttp(
   if (!asksForTasks(listen)) return opened
   let subscription: TaskSubscription
   try {
-    subscription = await openTasks(app, subscriptions, listen, identityOf(authInfo))
+    const open = async () => openTasks(app, subscriptions, listen, identityOf(authInfo))
+    subscription = await answered(app, open)
   } catch (thrown) {
     void body.cancel()
     if (thrown instanceof ProtocolError) return refusal(listen, thrown)

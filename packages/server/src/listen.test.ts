@@ -283,6 +283,26 @@ describe.each(Object.entries(WIRES))('subscriptions/listen with taskIds over %s'
     }
   })
 
+  it('a held call, task_status and a subscription are woken by one read of the engine', async () => {
+    await open()
+    const held = wire.send('tools/call', { name: 'order', arguments: {} })
+    const run = await w.run()
+    const taskId = await until(async () => (await w.store.list('local', {}, 1)).records[0]?.taskId)
+    await w.store
+      .get({ owner: 'local', taskId })
+      .then((record) => w.store.update({ ...record, form: 'ext-tasks' } as Any))
+    const asked = wire.send('tools/call', { name: 'task_status', arguments: { taskId } })
+    const stream = await listen([taskId])
+    await stream.next()
+    expect(statusOf(await stream.next())).toEqual([taskId, 'working'])
+    const before = w.backend.callsOf('get').length
+    // No timer rings: who is woken is woken by the event.
+    await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded', output: 'Done' }))
+    for (const { result } of [await held, await asked]) expect(result.content[0].text).toBe('Done')
+    expect(statusOf(await stream.next())).toEqual([taskId, 'completed'])
+    expect(w.backend.callsOf('get').length - before).toBe(1)
+  })
+
   it('sees what another process wrote to the same store', async () => {
     await open()
     const taskId = await start()
