@@ -9,6 +9,9 @@ const PARTS = {
   'step-functions': async () => (await import('../interop/step-functions/part.mjs')).stepFunctions,
 }
 
+// The AWS SDK says once a process that it will leave Node 20; the figures are to be read here.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
+
 const json = process.argv.includes('--json')
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name))

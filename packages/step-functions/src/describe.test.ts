@@ -65,6 +65,16 @@ describe('describe', () => {
       message: expect.stringContaining('its states are Both, Each, Approve, Ask'),
     })
   })
+  it('only warns of a missing state behind an alias, whose versions may have it', async () => {
+    const warnings: string[] = []
+    const clients = scriptedClients({ DescribeStateMachine: standard })
+    const backend = stepFunctions({ clients, warn: (message) => warnings.push(message) })
+    const workflow = { id: `${MACHINE}:PROD`, gates: { Aprove: {} } }
+    await expect(backend.describe(workflow, context)).resolves.toBeDefined()
+    expect(warnings).toEqual([expect.stringContaining('has no state "Aprove"')])
+    const version = { ...workflow, id: `${MACHINE}:7` }
+    await expect(backend.describe(version, context)).rejects.toMatchObject({ code: 'misconfigured' })
+  })
   it('refuses an answer that no form can ask for', async () => {
     const nested = { type: 'object', properties: { list: { type: 'array' } } }
     for (const schema of [nested, { type: 'string' }, {}]) {

@@ -9,7 +9,7 @@ import {
   RunbridgeError,
   type WorkflowDescription,
 } from '@runbridge/core'
-import { parseStateMachineArn } from './arn.js'
+import { isAlias, parseStateMachineArn } from './arn.js'
 import { bound, describeStateMachine, type Engine } from './engine.js'
 import { engineError } from './errors.js'
 import { parseJson } from './failure.js'
@@ -49,7 +49,10 @@ export async function describe(
     throw new RunbridgeError('workflow_not_found', `${workflow.id} is being deleted; nothing new can start.`)
   }
   const definition = described.definition === undefined ? undefined : parseJson(described.definition)
-  checkGates(workflow, definition)
+  const wrong = gatesProblem(workflow, definition)
+  // An alias runs versions, and what was read is the definition that stands now.
+  if (wrong?.states === 'missing' && isAlias(machine.qualifier)) engine.warn(wrong.message)
+  else if (wrong) throw new RunbridgeError('misconfigured', wrong.message)
   const comment = isJsonObject(definition) ? definition.Comment : undefined
   const description = typeof comment === 'string' ? comment : described.description
   const consoleUrl = stateMachineUrl(machine, machine.unqualified)
@@ -62,22 +65,21 @@ export async function describe(
 }
 
 /** A question that can't be asked, or is bound to a state that is not there, would only show when it is late. */
-function checkGates({ id, gates = {} }: StepFunctionsWorkflow, definition: Json | undefined): void {
+function gatesProblem(
+  { id, gates = {} }: StepFunctionsWorkflow,
+  definition: Json | undefined,
+): { readonly states?: 'missing'; readonly message: string } | undefined {
   const names = definition === undefined ? undefined : stateNames(definition)
   for (const [state, gate] of Object.entries(gates)) {
-    if (names && !names.has(state)) {
-      throw new RunbridgeError(
-        'misconfigured',
-        `${id} has no state ${JSON.stringify(state)} for a question; its states are ${[...names].join(', ')}.`,
-      )
-    }
     if (gate !== false && gate.schema !== undefined && !isFormSchema(gate.schema)) {
-      throw new RunbridgeError(
-        'misconfigured',
-        `The schema of the answer at ${JSON.stringify(state)} is no flat object of primitive properties, which is all that a form can ask for.`,
-      )
+      const message = `The schema of the answer at ${JSON.stringify(state)} is no flat object of primitive properties, which is all that a form can ask for.`
+      return { message }
     }
   }
+  const missing = Object.keys(gates).find((state) => names && !names.has(state))
+  if (!names || missing === undefined) return undefined
+  const message = `${id} has no state ${JSON.stringify(missing)} for a question; its states are ${[...names].join(', ')}.`
+  return { states: 'missing', message }
 }
 
 /** Of all levels: branches and item processors have states of their own. */
