@@ -17,6 +17,8 @@ import { version } from './version.js'
 
 export interface ComposeOptions extends EngineOptions {
   readonly log?: Log
+  /** Told who called, answered and cancelled what. Default: silent. */
+  readonly audit?: Log
   /** Ends the questions to the engines. */
   readonly signal: AbortSignal
 }
@@ -54,7 +56,7 @@ async function joined(
   tools: readonly Tool[],
   store: TaskStore & SecretStore,
   engines: Engines,
-  { log }: ComposeOptions,
+  { log, audit }: ComposeOptions,
 ): Promise<Composition> {
   const { name, title, instructions, secret, limits } = config.server
   const server = createServer({
@@ -68,6 +70,7 @@ async function joined(
     ...(title !== undefined && { title }),
     ...(instructions !== undefined && { instructions }),
     ...(log && { log }),
+    ...(audit && { audit }),
   })
   const close = async () => {
     await server.close()

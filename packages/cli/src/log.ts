@@ -2,6 +2,11 @@ import { Console } from 'node:console'
 import { Writable } from 'node:stream'
 import pino, { type Logger } from 'pino'
 
+/** Who did what: always written, whatever level the log has. */
+export function auditOf(log: Logger): Logger {
+  return log.child({}, { level: 'info' })
+}
+
 /** JSON lines on standard error, written at once, so that none is lost at an exit. */
 export function createLog(level: string): Logger {
   return pino(

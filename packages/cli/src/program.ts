@@ -11,6 +11,7 @@ const URL_OPTION = ['-u, --url <url>', 'where the server is', 'http://127.0.0.1:
 const load = {
   serve: () => import('./commands/serve.js'),
   check: () => import('./commands/check.js'),
+  token: () => import('./commands/token.js'),
   demo: () => import('./commands/demo.js'),
   call: () => import('./commands/call.js'),
   tasks: () => import('./commands/tasks.js'),
@@ -46,6 +47,10 @@ export async function program(argv: readonly string[], io: Io): Promise<number> 
     .action((options: { config: string }) =>
       run(load.check(), ({ check }) => check({ ...options, signal: untilSignal() }, io)),
     )
+  root
+    .command('token <name>')
+    .description('make a token for a caller, and the hash by which a server knows it')
+    .action((name: string) => run(load.token(), async ({ token }) => token(name, io)))
   root
     .command('demo')
     .description('watch three state machines run as tasks, on an engine inside this process')

@@ -1,6 +1,7 @@
 export type { AuditEvent } from './audit.js'
 export * from './auth/bearer-auth.js'
 export * from './auth/jwt.js'
+export { refuseOpenBind } from './auth/open-bind.js'
 export * from './auth/static-tokens.js'
 export type { Channel } from './channel.js'
 export * from './create-server.js'

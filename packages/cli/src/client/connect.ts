@@ -13,6 +13,8 @@ export interface ElicitationQuestion {
 }
 
 export interface ConnectOptions {
+  /** Sent with every request. Default: that of the environment, `RUNBRIDGE_TOKEN`, if there is one. */
+  readonly token?: string | undefined
   /** Puts a question to whoever uses this client. Without it none is ever asked. */
   readonly onQuestion?: (question: ElicitationQuestion) => Promise<ApplicationElicitResult>
 }
@@ -28,11 +30,12 @@ const clientInfo = { name: 'runbridge-cli', version }
 
 /** Connects the official client, with tasks, to a server's `/mcp`. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Connection> {
-  const { onQuestion } = options
+  const { onQuestion, token = process.env.RUNBRIDGE_TOKEN } = options
+  const http = token ? { requestInit: { headers: { authorization: `Bearer ${token}` } } } : {}
   const capabilities = onQuestion ? { elicitation: { form: {} } } : {}
   const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: 'auto' } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
-  const raw = new StreamableHTTPClientTransport(new URL(url))
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), http))
+  const raw = new StreamableHTTPClientTransport(new URL(url), http)
   await raw.start()
   const session = createTaskSessionFromClient(client, {
     endpointId: url,

@@ -1,8 +1,10 @@
 import { RunbridgeError } from '@runbridge/core'
 import type { Tool } from '@runbridge/server'
 import { type AccessReport, checkAccess, type Feature } from '@runbridge/step-functions'
+import { openAuth } from '../auth.js'
 import { openStore, type ResolvedTool, resolveTools } from '../compose.js'
 import { loadConfig } from '../config/config.js'
+import type { Config } from '../config/schema.js'
 import { type Engines, openEngines } from '../engines.js'
 import { EXIT, exitStatus } from './exit.js'
 import type { Io } from './io.js'
@@ -25,13 +27,26 @@ export async function check({ config: file, signal }: CheckOptions, io: Io): Pro
     for (const tool of await resolveTools(config, engines, signal)) {
       statuses.push(await checkTool(tool, engines, signal, io))
     }
-    const status = Math.max(...statuses)
+    const authStatuses = await checkAuth(config.server, io)
+    const status = Math.max(...statuses, ...authStatuses)
     const wrong = statuses.filter((each) => each !== EXIT.ok).length
     io.out(wrong === 0 ? 'All tools can be served.' : `${wrong} of ${statuses.length} tools need something.`)
     return status
   } finally {
     engines.close()
   }
+}
+
+/** Fetches the keys of every authorization server: a wrong address shows here and not with the first caller. */
+async function checkAuth(server: Config['server'], io: Io): Promise<number[]> {
+  const reports = (await openAuth(server, [])?.check()) ?? []
+  return reports.map(({ issuer, outcome }) => {
+    const failed = outcome instanceof RunbridgeError
+    io.out(`auth  ${issuer}`)
+    io.out(failed ? `  problem  ${outcome.message}` : `  ok       ${outcome} keys`)
+    io.out('')
+    return failed ? exitStatus(outcome) : EXIT.ok
+  })
 }
 
 async function checkTool(

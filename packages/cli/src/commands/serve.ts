@@ -1,9 +1,10 @@
 import { serveHttp, serveStdio } from '@runbridge/server'
 import type { Logger } from 'pino'
+import { openAuth } from '../auth.js'
 import { type Composition, compose } from '../compose.js'
 import { loadConfig } from '../config/config.js'
 import type { Config } from '../config/schema.js'
-import { consoleOf, createLog } from '../log.js'
+import { auditOf, consoleOf, createLog } from '../log.js'
 import { EXIT } from './exit.js'
 import type { Io } from './io.js'
 
@@ -22,7 +23,8 @@ export async function serve({ config: file, port, stdio, signal }: ServeOptions,
   const config = await loadConfig(file, process.env)
   const log = createLog(config.server.logLevel)
   globalThis.console = consoleOf(log)
-  const composition = await compose(config, { log, signal })
+  const audit = config.server.audit ? auditOf(log) : undefined
+  const composition = await compose(config, { log, signal, ...(audit && { audit }) })
   try {
     await (stdio
       ? overStdio(composition, log, signal)
@@ -37,17 +39,21 @@ export async function serve({ config: file, port, stdio, signal }: ServeOptions,
 /** Says on `out` where it listens. */
 async function overHttp(
   { server, tools }: Composition,
-  { host, port, allowedHosts, allowedOrigins }: Config['server'],
+  config: Config['server'],
   log: Logger,
   signal: AbortSignal,
   io: Io,
 ): Promise<void> {
+  const { host, port, allowedHosts, allowedOrigins } = config
+  const auth = openAuth(config, tools, log)
+  if (!auth && allowedHosts) log.warn(ONE_OWNER)
   const http = await serveHttp({
     server,
     host,
     port,
     ...(allowedHosts && { allowedHosts }),
     ...(allowedOrigins && { allowedOrigins }),
+    ...(auth && { auth }),
   })
   try {
     io.out(`runbridge serves ${toolNames(tools)} at ${http.url}`)
@@ -68,6 +74,9 @@ async function overStdio({ server, tools }: Composition, log: Logger, signal: Ab
     await stdio.close()
   }
 }
+
+const ONE_OWNER =
+  'requests for other hosts are accepted and nothing tells who sends them: whoever comes through a proxy is the same owner and sees the tasks of all; configure server.auth'
 
 const ENDING = 'ending: finishing what is under way; runs go on in their engines'
 

@@ -38,7 +38,7 @@ function rowsOf(schema: JsonObject, prefix: string): string[][] {
 }
 
 function rowsOfKey(key: string, schema: JsonObject, required: boolean): string[][] {
-  const nested = rowsOf(schema, `${key}.`)
+  const nested = isJsonObject(schema.items) ? rowsOf(schema.items, `${key}[].`) : rowsOf(schema, `${key}.`)
   const fallback = required ? 'required' : schema.default === undefined ? '' : code(schema.default)
   const row = [
     code(key),
@@ -50,6 +50,8 @@ function rowsOfKey(key: string, schema: JsonObject, required: boolean): string[]
 }
 
 function typeOf(schema: JsonObject): string {
+  if (Array.isArray(schema.anyOf))
+    return [...new Set(schema.anyOf.filter(isJsonObject).map(typeOf))].join(' or ')
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => code(value)).join(', ')
   if (schema.type === 'array')
     return `list of ${isJsonObject(schema.items) ? typeOf(schema.items) : 'anything'}`

@@ -35,10 +35,17 @@ function config(text: string, env: Record<string, string> = {}) {
 describe('a right file', () => {
   it('needs no more than one tool and its state machine', () => {
     expect(config(tool(''))).toEqual({
-      server: { host: '127.0.0.1', port: 8080, name: 'runbridge', logLevel: 'info', limits: DEFAULT_LIMITS },
+      server: {
+        host: '127.0.0.1',
+        port: 8080,
+        name: 'runbridge',
+        logLevel: 'info',
+        audit: true,
+        limits: DEFAULT_LIMITS,
+      },
       store: { sqlite: { path: '.runbridge/tasks.sqlite' } },
       engines: { stepFunctions: {} },
-      tools: [{ name: 'deploy', stepFunctions: { stateMachineArn: ARN }, ...TOOL_DEFAULTS }],
+      tools: [{ name: 'deploy', stepFunctions: { stateMachineArn: ARN }, attach: false, ...TOOL_DEFAULTS }],
     })
   })
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@runbridge/core'
 import { DEFAULT_LIMITS, type Limits, TOOL_DEFAULTS } from '@runbridge/server'
 import * as z from 'zod'
+import { authSchema, scopes } from './auth-schema.js'
 
 const text = (description: string) => z.string().min(1).describe(description)
 const ms = (description: string) => z.int().min(0).describe(`${description}, in milliseconds`)
@@ -36,9 +37,9 @@ const limits = {
 
 const server = z
   .strictObject({
-    host: text('The address to listen on. Only loopback addresses until there is authentication').default(
-      '127.0.0.1',
-    ),
+    host: text(
+      'The address to listen on. Anything but a loopback address needs `auth` with a `resourceUrl`',
+    ).default('127.0.0.1'),
     port: z
       .int()
       .min(0)
@@ -57,6 +58,13 @@ const server = z
       .optional()
       .describe(
         'Origins accepted in the Origin header beside loopback ones; requests without the header always are',
+      ),
+    auth: authSchema.optional(),
+    audit: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether calls, answers and cancels are told, one JSON line each on standard error, whatever `logLevel`',
       ),
     secret: z
       .string()
@@ -209,6 +217,9 @@ export const toolSchema = z.strictObject({
     .describe(
       'Whether cancelling a task of an `attach` tool stops the run that somebody else started. Default: it only watches',
     ),
+  scopes: scopes(
+    'What the token of a caller needs, all of it, to start the runs of this tool and to answer their questions. Default: nothing',
+  ).optional(),
   humanInput: z
     .enum(['off', 'elicitation', 'model'])
     .default(TOOL_DEFAULTS.humanInput)
