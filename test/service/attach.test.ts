@@ -53,6 +53,23 @@ describe('attaching', () => {
     })
   })
 
+  it('asks the engine once for a run that is followed right now, and again when nobody looked at it for long', async () => {
+    const { attach, backend, look, clock } = await elsewhere()
+    await attach()
+    await attach({ owner: 'bob' })
+    expect(backend.callsOf('attach')).toHaveLength(1)
+    expect(await attach({ owner: 'bob', tool: 'stop', reference: 'run-9' })).toMatchObject({
+      kind: 'refused',
+    })
+    await clock.advance(60_001)
+    await attach()
+    expect(backend.callsOf('attach')).toHaveLength(3)
+    backend.set('foreign', { state: 'succeeded' })
+    for (const taskId of ['tsk_1', 'tsk_3']) await look({ owner: 'alice', taskId })
+    await attach()
+    expect(backend.callsOf('attach')).toHaveLength(4)
+  })
+
   it('is refused for a run that is not of the tool’s workflow, or is none, and leaves nothing', async () => {
     const { attach, backend, store } = await elsewhere()
     await backend.start({ id: 'arn:other' }, 'other', {}, { signal: new AbortController().signal })

@@ -1,10 +1,11 @@
 import type { AttachResult } from '../backend.js'
 import { RunbridgeError, toRunbridgeError } from '../errors.js'
 import { digest } from '../ids.js'
-import type { RunRef } from '../run.js'
+import { isTerminal, type RunRef } from '../run.js'
 import type { TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import type { ServiceContext } from './context.js'
+import { MAX_INTERVAL_MS } from './interval.js'
 import { blankRecord, keep, replay } from './record.js'
 import type { AttachRequest, CreateOutcome } from './task-service.js'
 
@@ -21,7 +22,8 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
     const replayed = await replay(context, present, form)
     if (replayed) return replayed
   }
-  const found = await look(context, tool, request.reference)
+  const found =
+    (await followed(context, tool, request.reference)) ?? (await look(context, tool, request.reference))
   if (found.kind === 'refused') return found
   const record = attachedRecord(context, tool, request, found.run)
   const replayed = await keep(context, record)
@@ -29,6 +31,26 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
   await request.onRecorded?.()
   context.onStep('handle.leaving')
   return { kind: 'task', task: context.view(context.published(record)), replayed: false }
+}
+
+/** A run that another task follows right now needs no look of its own, so that watchers cost the engine nothing. */
+async function followed(
+  context: ServiceContext,
+  tool: TaskTool,
+  reference: string,
+): Promise<AttachResult | undefined> {
+  const { store, clock } = context
+  if (store.lacks?.byRun !== undefined) return undefined
+  const since = clock.now() - MAX_INTERVAL_MS
+  const followers = await store.byRun({ runId: reference })
+  const follower = followers.find(
+    (record) =>
+      record.backend === tool.backend.name &&
+      record.workflow === tool.workflow.id &&
+      !isTerminal(record.state) &&
+      (record.observedAt ?? record.createdAt) > since,
+  )
+  return follower?.run && { kind: 'attached', run: follower.run }
 }
 
 async function look(context: ServiceContext, tool: TaskTool, reference: string): Promise<AttachResult> {

@@ -43,7 +43,7 @@ export function createPace(): Pace {
     admit(quota, now) {
       const lane = laneOf(quota)
       const room = Math.max(1, Math.floor(quota.perSecond))
-      const windowMs = ((1000 * room) / quota.perSecond) * slowdown(lane, now)
+      const windowMs = Math.max(1000, (1000 * room) / quota.perSecond) * slowdown(lane, now)
       while (lane.sent.length > 0 && (lane.sent[0] ?? now) <= now - windowMs) lane.sent.shift()
       if (lane.sent.length >= room) return false
       lane.sent.push(now)

@@ -32,10 +32,12 @@ export function createRefresh(context: ServiceContext, tools: readonly TaskTool[
 
   return async function refresh(record: TaskRecord): Promise<TaskRecord> {
     if (!record.run || isSettled(record)) return record
+    const due = context.clock.now() >= record.refreshAfter
+    if (!due && inFlight.size === 0) return record
     const key = JSON.stringify([record.owner, record.taskId])
     const present = inFlight.get(key)
     if (present) return present
-    if (context.clock.now() < record.refreshAfter) return record
+    if (!due) return record
     const reading = readDue(follower, record, record.run).finally(() => inFlight.delete(key))
     inFlight.set(key, reading)
     return reading
