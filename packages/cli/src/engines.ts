@@ -30,7 +30,7 @@ export interface Engines {
 
 /** The engines, opened when a tool first needs one: one for each region. */
 export function openEngines(config: Config['engines'], options: EngineOptions): Engines {
-  const { graceMs, ...settings } = config.stepFunctions
+  const { graceMs, readsPerSecond, ...settings } = config.stepFunctions
   const { awsCredentials: credentials, log } = options
   const opened = new Map<string, StepFunctionsEngine>()
   return {
@@ -40,7 +40,10 @@ export function openEngines(config: Config['engines'], options: EngineOptions): 
       if (present) return present
       const clients = createStepFunctionsClients({ ...settings, region, credentials })
       const warn = (message: string) => log?.warn({ engine: 'step-functions', region }, message)
-      const engine = { clients, backend: stepFunctions({ clients, visibilityMs: graceMs, warn }) }
+      const engine = {
+        clients,
+        backend: stepFunctions({ clients, visibilityMs: graceMs, readsPerSecond, warn }),
+      }
       opened.set(region, engine)
       return engine
     },

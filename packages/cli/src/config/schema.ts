@@ -112,6 +112,13 @@ const engines = z
         profile: text('A profile of the AWS configuration files').optional(),
         roleArn: text('A role that is assumed with the credentials found').optional(),
         endpoint: z.url().optional().describe("An endpoint instead of the region's own"),
+        readsPerSecond: z
+          .number()
+          .positive()
+          .optional()
+          .describe(
+            'Looks at executions a second, for each process, in one account and region. With several processes divide it. Default: half of what AWS documents, 7.5 in us-east-1, us-west-2 and eu-west-1 and 5 elsewhere',
+          ),
         graceMs: ms(
           'For how long after its start a run that the engine does not show is taken to be on its way. Default: what the engine needs',
         ).optional(),
