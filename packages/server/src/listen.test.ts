@@ -287,8 +287,12 @@ describe.each(Object.entries(WIRES))('subscriptions/listen with taskIds over %s'
     expect(after.reads).toBeLessThanOrEqual(before.reads)
     expect(after.looks).toBeLessThanOrEqual(before.looks + 2)
     await finish()
-    for (const stream of [alone, ...others])
-      expect(statusOf(await stream.next())).toEqual([taskId, 'completed'])
+    for (const stream of [alone, ...others]) {
+      const heard = await stream.next()
+      // The first read of the engine may have been news to those who listened before it.
+      const last = heard.params.status === 'working' ? await stream.next() : heard
+      expect(statusOf(last)).toEqual([taskId, 'completed'])
+    }
   })
 
   it('a held call, task_status and a subscription are woken by one read of the engine', async () => {
