@@ -102,6 +102,40 @@ describe('the tools', () => {
   })
 })
 
+describe('tools that watch, and equal calls', () => {
+  it('watch an execution of their state machine, to its result', async () => {
+    const tools = [tool('run', 'Standard'), tool('watch', 'Standard', ', attach: true')]
+    const composition = await composed(tools)
+    const calls = engine.executions().length
+    await request(composition, 'tools/call', { name: 'run', arguments: { order: 7 } } as object)
+    const started = engine.executions()
+    expect(started).toHaveLength(calls + 1)
+    const run = started.at(-1)?.executionArn
+    const watched = await request(composition, 'tools/call', { name: 'watch', arguments: { run } } as object)
+    expect(watched).toMatchObject({ result: { structuredContent: { order: 7 } } })
+    const foreign = { name: 'watch', arguments: { run: run?.replace(':Standard:', ':Other:') } } as object
+    expect(await request(composition, 'tools/call', foreign)).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining('no execution of') }] },
+    })
+    expect(engine.executions()).toHaveLength(calls + 1)
+  })
+
+  it('are told from the configuration', async () => {
+    const input = 'input: { type: object, properties: { order: { type: integer } } }'
+    const { tools } = await composed([
+      tool('keyed', 'Standard', `, ${input}, idempotencyKey: [order]`),
+      tool('stopping', 'Standard', ', attach: true, cancelAttached: true'),
+    ])
+    expect(tools).toMatchObject([
+      { idempotencyKey: ['order'] },
+      { attach: { argument: 'run', cancel: true }, inputSchema: { required: ['run'] } },
+    ])
+    await expect(
+      composed([tool('keyed', 'Standard', `, ${input}, idempotencyKey: [ordre]`)]),
+    ).rejects.toThrow(/Tool keyed: `idempotencyKey` names ordre, which is no argument/)
+  })
+})
+
 describe('the store', () => {
   it('is a file in a folder that is made for it and that only its owner reads', async () => {
     const path = join(folder, 'state/deeper/tasks.sqlite')
