@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { CI, context, createWorld } from './testing/world.js'
+
+const endless = (ignoresCancel: boolean) => ({
+  jobs: [{ name: 'sleep', ignoresCancel, steps: [{ name: 'Sleep', ms: Number.POSITIVE_INFINITY }] }],
+})
+
+it('is sent, and sent again by force after the time that is configured', async () => {
+  const { backend, started, seen, clock, emulator } = await createWorld({ script: endless(true) })
+  const run = await started()
+  clock.pass(1_000)
+  expect(await backend.cancel(CI, run, 'enough', context)).toEqual({ kind: 'sent', escalateAfterMs: 300_000 })
+  const soon = { ...CI, forceCancelAfterMs: 1_000 }
+  expect(await backend.cancel(soon, run, 'enough', context)).toEqual({ kind: 'sent', escalateAfterMs: 1_000 })
+  const never = { ...CI, forceCancelAfterMs: false } as const
+  expect(await backend.cancel(never, run, 'enough', context)).toEqual({ kind: 'sent' })
+  clock.pass(60_000)
+  expect(await seen(run)).toMatchObject({ state: 'running' })
+  expect(await backend.cancel(CI, run, 'enough', { ...context, escalation: 1 })).toEqual({ kind: 'sent' })
+  expect(emulator.calls().byOperation).toMatchObject({
+    'actions/cancel-workflow-run': 3,
+    'actions/force-cancel-workflow-run': 1,
+  })
+  expect(await seen(run)).toMatchObject({ state: 'cancelled' })
+})
+
+it('is too late for a run that ended between the look and the cancel', async () => {
+  const { backend, started, emulator } = await createWorld({ script: endless(false) })
+  const run = await started()
+  emulator.faults.next('actions/cancel-workflow-run', {
+    kind: 'error',
+    status: 409,
+    message: 'Cannot cancel',
+  })
+  expect(await backend.cancel(CI, run, 'enough', context)).toEqual({ kind: 'too_late' })
+  expect(emulator.calls().byOperation['actions/cancel-workflow-run']).toBe(1)
+})
