@@ -20,9 +20,55 @@ const MUSTS = [
     tests: ['a task notification is what tasks/get would have said at that moment'],
   },
   {
+    must: 'no progress or message notifications on a listen stream',
+    source: 'ext, status notifications',
+    tests: ['no progress or message notifications on a listen stream'],
+  },
+  {
+    must: 'listen: nothing before the acknowledgement',
+    source: 'core, subscriptions',
+    tests: [
+      'listen: nothing before the acknowledgement; then a snapshot of each task at once, then every change',
+    ],
+  },
+  {
+    must: 'listen: only what was requested',
+    source: 'core, subscriptions',
+    tests: [
+      'listen: only what was requested; unknown, foreign and other forms’ ids are left out alike',
+      'an expired id is left out, and a stream for nothing ends at once',
+    ],
+  },
+  {
+    must: 'listen: the subscription id, type preserved, on every frame',
+    source: 'core, subscriptions',
+    tests: ['listen: the subscription id %j, type preserved, on every frame'],
+  },
+  {
+    must: 'listen: -32021 for `taskIds` from a client that did not declare the extension',
+    source: 'ext, status notifications',
+    tests: ['listen: -32021 for taskIds from a client that did not declare the extension'],
+  },
+  {
+    must: 'listen: a frame is what tasks/get says at that moment',
+    source: 'ext, status notifications',
+    tests: ['listen: a frame is what tasks/get says at that moment, to each caller as it can be asked'],
+  },
+  {
+    must: 'listen: a server that ends a subscription says so with its result',
+    source: 'core, subscriptions, graceful closure',
+    tests: [
+      'a server that closes says goodbye on every stream; the run goes on',
+      'goes on for the tasks that remain, and ends gracefully when the last has ended',
+    ],
+  },
+  {
     must: 'no server requests on the modern era',
     source: 'core, transports',
-    tests: ['no server requests on the modern era'],
+    tests: [
+      'no server requests on the modern era',
+      'unknown methods are -32601, and no request ever comes from the server',
+    ],
   },
   {
     must: 'an elicitation only to a caller that declared it (form mode); multi round-trip and gates alike',
