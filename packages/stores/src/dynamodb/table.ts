@@ -52,6 +52,8 @@ export interface DynamoDbAdmin {
   }): Promise<unknown>
 }
 
+const POLL_MS = 100
+
 /** Some stand-ins don't have it. */
 const NO_TTL = ['UnknownOperationException', 'SerializationException', 'InvalidAction']
 
@@ -68,7 +70,7 @@ export async function createDynamodbTable(client: DynamoDbAdmin, table: string):
   for (;;) {
     const { Table } = await client.describeTable({ TableName: table })
     if (Table?.TableStatus === 'ACTIVE') break
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
   const TimeToLiveSpecification = { AttributeName: TTL_ATTRIBUTE, Enabled: true }
   try {
