@@ -68,6 +68,15 @@ export async function startOpenIdProvider({ resource, tokenSeconds = 300 }) {
       jwks: { keys },
       scopes: ['openid', 'mcp', 'deploy'],
       cookies: { keys: ['only on loopback'] },
+      // Given, so that the provider does not remind anybody to.
+      ttl: {
+        ClientCredentials: tokenSeconds,
+        AccessToken: tokenSeconds,
+        Interaction: 60,
+        Session: 60,
+        Grant: 60,
+      },
+      findAccount: (_context, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
       interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
       features: {
         devInteractions: { enabled: false },
@@ -112,7 +121,9 @@ async function interact(provider, resource, request, response) {
     return
   }
   const grant = new provider.Grant({ accountId: session?.accountId, clientId: String(params.client_id) })
-  grant.addResourceScope(resource, String(params.scope ?? ''))
+  const scope = String(params.scope ?? '')
+  grant.addOIDCScope(scope)
+  grant.addResourceScope(resource, scope)
   const result = { consent: { grantId: await grant.save() } }
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true })
 }

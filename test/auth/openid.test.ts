@@ -104,7 +104,7 @@ async function asMachine(clientId: string, scope?: string): Promise<Client> {
 async function asPerson(who: Person): Promise<Client> {
   const first = new StreamableHTTPClientTransport(new URL(resource), { authProvider: who })
   await expect(newClient().connect(first)).rejects.toThrow(UnauthorizedError)
-  await first.finishAuth(await who.code)
+  await first.finishAuth(await who.callback)
   const client = newClient()
   await client.connect(new StreamableHTTPClientTransport(new URL(resource), { authProvider: who }))
   return client

@@ -1,23 +1,24 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/client'
 
 type Stored = Awaited<ReturnType<OAuthClientProvider['tokens']>>
 
 /** Someone who uses the client `app` in a browser: the authorization code flow with PKCE, over real redirects. */
 export interface Person extends OAuthClientProvider {
   /** What the browser brought back, after the client sent it to log in. */
-  readonly code: Promise<string>
+  readonly callback: Promise<URLSearchParams>
 }
 
 export function person(name: string): Person {
   let tokens: Stored
   let verifier = ''
-  let arrived: (code: string | Promise<string>) => void = () => {}
-  const code = new Promise<string>((resolve) => {
+  let discovered: OAuthDiscoveryState | undefined
+  let arrived: (callback: Promise<URLSearchParams>) => void = () => {}
+  const callback = new Promise<URLSearchParams>((resolve) => {
     arrived = resolve
   })
   const redirectUrl = 'http://127.0.0.1/callback'
   return {
-    code,
+    callback,
     redirectUrl,
     clientMetadata: { redirect_uris: [redirectUrl], scope: 'mcp deploy' },
     clientInformation: () => ({ client_id: 'app' }),
@@ -29,6 +30,10 @@ export function person(name: string): Person {
     saveCodeVerifier: (saved) => {
       verifier = saved
     },
+    discoveryState: () => discovered,
+    saveDiscoveryState: (saved) => {
+      discovered = saved
+    },
     redirectToAuthorization: (url) => {
       url.searchParams.set('login_hint', name)
       arrived(browse(url, redirectUrl))
@@ -37,7 +42,7 @@ export function person(name: string): Person {
 }
 
 /** Follows redirects with cookies, as a browser does, until the provider sends it back to the client. */
-async function browse(start: URL, end: string): Promise<string> {
+async function browse(start: URL, end: string): Promise<URLSearchParams> {
   const cookies = new Map<string, string>()
   let url = start
   for (let hop = 0; hop < 20; hop += 1) {
@@ -51,7 +56,7 @@ async function browse(start: URL, end: string): Promise<string> {
     const location = response.headers.get('location')
     if (location === null) throw new Error(`${url} answers ${response.status}: ${await response.text()}`)
     url = new URL(location, url)
-    if (url.href.startsWith(end)) return url.searchParams.get('code') ?? Promise.reject(new Error(url.href))
+    if (url.href.startsWith(end)) return url.searchParams
   }
   throw new Error('The provider redirects without an end.')
 }
