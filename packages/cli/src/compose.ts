@@ -8,7 +8,6 @@ import {
   type Tool,
   type ToolOptions,
 } from '@runbridge/server'
-import type { StepFunctionsWorkflow } from '@runbridge/step-functions'
 import { memory } from '@runbridge/stores/memory'
 import { sqlite } from '@runbridge/stores/sqlite'
 import type { Config, ToolConfig } from './config/schema.js'
@@ -46,7 +45,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       throw thrown
     }
   } catch (thrown) {
-    engines.close()
+    await engines.close()
     throw thrown
   }
 }
@@ -75,7 +74,7 @@ async function joined(
   const close = async () => {
     await server.close()
     await store.close()
-    engines.close()
+    await engines.close()
   }
   return { server, tools, close }
 }
@@ -104,17 +103,16 @@ export function resolveTools(config: Config, engines: Engines, signal: AbortSign
 }
 
 async function resolved(tool: ToolConfig, engines: Engines, signal: AbortSignal): Promise<Tool> {
-  const { stepFunctions, input, output, ...rest } = tool
-  const { stateMachineArn: id, gates } = stepFunctions
-  const options: ToolOptions<StepFunctionsWorkflow> = {
+  const { stepFunctions, googleWorkflows, input, output, ...rest } = tool
+  const { backend, workflow } = await engines.bind(tool)
+  const options: ToolOptions = {
     ...(rest as Omit<ToolOptions, 'backend' | 'workflow'>),
-    backend: engines.stepFunctions(id).backend,
-    workflow: { id, ...(gates && { gates }) },
+    backend,
+    workflow,
     inputSchema: input,
     outputSchema: output,
   }
-  // Each backend is given back only the workflows that it was bound to.
-  return (await resolveTool(options, { signal })) as unknown as Tool
+  return resolveTool(options, { signal })
 }
 
 function toolsOrThrow(resolved: readonly ResolvedTool[]): Tool[] {

@@ -1,54 +1,39 @@
-import type { Backend, Log } from '@runbridge/core'
-import {
-  type CloseableStepFunctionsClients,
-  createStepFunctionsClients,
-  parseStateMachineArn,
-  type StepFunctionsClientsOptions,
-  type StepFunctionsWorkflow,
-  stepFunctions,
-} from '@runbridge/step-functions'
-import type { Config } from './config/schema.js'
+import type { Log } from '@runbridge/core'
+import { workflowName } from '@runbridge/google-workflows'
+import type { Config, ToolConfig } from './config/schema.js'
+import type { Bound } from './engines/bound.js'
+import { openGoogleWorkflows } from './engines/google-workflows.js'
+import { openStepFunctions, type StepFunctionsEngineOptions } from './engines/step-functions.js'
 
-export interface EngineOptions {
-  /** Default: the standard AWS chain. */
-  readonly awsCredentials?: StepFunctionsClientsOptions['credentials']
+export interface EngineOptions extends StepFunctionsEngineOptions {
   /** Told what the engines do that nobody expects. Default: silent. */
   readonly log?: Log
 }
 
-interface StepFunctionsEngine {
-  readonly clients: CloseableStepFunctionsClients
-  readonly backend: Backend<StepFunctionsWorkflow>
-}
-
 export interface Engines {
-  /** The engine in the region of a state machine. Throws `misconfigured` for what is no ARN of one. */
-  stepFunctions(stateMachineArn: string): StepFunctionsEngine
+  /** The tool's workflow in its engine. Throws `misconfigured` for a name that can be none. */
+  bind(tool: ToolConfig): Promise<Bound>
   /** Closes every connection. */
-  close(): void
+  close(): Promise<void>
 }
 
-/** The engines, opened when a tool first needs one: one for each region. */
+/** The engines, each opened when a tool first needs it. */
 export function openEngines(config: Config['engines'], options: EngineOptions): Engines {
-  const { graceMs, readsPerSecond, ...settings } = config.stepFunctions
-  const { awsCredentials: credentials, log } = options
-  const opened = new Map<string, StepFunctionsEngine>()
+  const stepFunctions = openStepFunctions(config.stepFunctions, options)
+  const googleWorkflows = openGoogleWorkflows(config.googleWorkflows, options)
   return {
-    stepFunctions(stateMachineArn) {
-      const { region } = parseStateMachineArn(stateMachineArn)
-      const present = opened.get(region)
-      if (present) return present
-      const clients = createStepFunctionsClients({ ...settings, region, credentials })
-      const warn = (message: string) => log?.warn({ engine: 'step-functions', region }, message)
-      const engine = {
-        clients,
-        backend: stepFunctions({ clients, visibilityMs: graceMs, readsPerSecond, warn }),
-      }
-      opened.set(region, engine)
-      return engine
+    async bind(tool) {
+      if (tool.stepFunctions) return stepFunctions.bind(tool.stepFunctions, tool)
+      if (tool.googleWorkflows) return googleWorkflows.bind(tool.googleWorkflows, tool)
+      throw new Error(`The tool ${tool.name} names no engine; the configuration was not checked.`)
     },
-    close() {
-      for (const { clients } of opened.values()) clients.close()
+    async close() {
+      await Promise.all([stepFunctions.close(), googleWorkflows.close()])
     },
   }
+}
+
+/** The workflow of a tool as its engine names it. */
+export function workflowOf({ stepFunctions, googleWorkflows }: ToolConfig): string {
+  return stepFunctions?.stateMachineArn ?? (googleWorkflows ? workflowName(googleWorkflows) : '')
 }

@@ -1,11 +1,10 @@
-import { RunbridgeError } from '@runbridge/core'
-import type { Tool } from '@runbridge/server'
-import { type AccessReport, checkAccess, type Feature } from '@runbridge/step-functions'
+import { RunbridgeError, toRunbridgeError } from '@runbridge/core'
 import { openAuth } from '../auth.js'
 import { openStore, type ResolvedTool, resolveTools } from '../compose.js'
 import { loadConfig } from '../config/config.js'
 import type { Config } from '../config/schema.js'
-import { type Engines, openEngines } from '../engines.js'
+import type { Access } from '../engines/bound.js'
+import { type Engines, openEngines, workflowOf } from '../engines.js'
 import { EXIT, exitStatus } from './exit.js'
 import type { Io } from './io.js'
 
@@ -33,7 +32,7 @@ export async function check({ config: file, signal }: CheckOptions, io: Io): Pro
     io.out(wrong === 0 ? 'All tools can be served.' : `${wrong} of ${statuses.length} tools need something.`)
     return status
   } finally {
-    engines.close()
+    await engines.close()
   }
 }
 
@@ -55,47 +54,30 @@ async function checkTool(
   signal: AbortSignal,
   io: Io,
 ): Promise<number> {
-  const { name, stepFunctions } = config
-  const arn = stepFunctions.stateMachineArn
-  io.out(`${name}  ${arn}`)
-  if (outcome instanceof RunbridgeError) io.out(`  problem  ${outcome.message.replace(`Tool ${name}: `, '')}`)
-  else io.out(`  ok       ${described(outcome)}`)
-  // What is no ARN has no permissions to ask for; everything else is told in one go.
-  if (outcome instanceof RunbridgeError && outcome.code === 'misconfigured') return EXIT.usage
-  const { clients } = engines.stepFunctions(arn)
-  const reports = await checkAccess(clients, arn, featuresOf(config, outcome), { signal })
+  const { name } = config
+  const failed = outcome instanceof RunbridgeError
+  io.out(`${name}  ${workflowOf(config)}`)
+  if (failed) io.out(`  problem  ${outcome.message.replace(`Tool ${name}: `, '')}`)
+  // What names no workflow has no permissions to ask for; everything else is told in one go.
+  if (failed && outcome.code === 'misconfigured') return EXIT.usage
+  const bound = await engines.bind(config).catch(toRunbridgeError)
+  if (bound instanceof RunbridgeError) return exitStatus(bound)
+  if (!failed) io.out(`  ok       ${await bound.describe(outcome, signal)}`)
+  const reports = await bound.access(outcome, signal)
   for (const report of reports) io.out(`  ${accessLine(report)}`)
   io.out('')
-  if (outcome instanceof RunbridgeError) return exitStatus(outcome)
+  if (failed) return exitStatus(outcome)
   return reports.some(({ access }) => access === 'missing') ? EXIT.failed : EXIT.ok
 }
 
-function described({ capabilities, taskSupport, humanInput }: Tool): string {
-  if (capabilities.execution === 'call') return 'Express: answers within the call'
-  const gates = humanInput === 'off' ? 'asks nobody' : `asks a person by ${humanInput}`
-  return `Standard: tasks ${taskSupport}, ${gates}`
-}
-
-function featuresOf(config: ResolvedTool['config'], outcome: Tool | RunbridgeError): Feature[] {
-  if (!(outcome instanceof RunbridgeError) && outcome.capabilities.execution === 'call') return ['sync']
-  return [
-    'start',
-    'follow',
-    'cancel',
-    'redrive',
-    ...(config.progress ? (['progress'] as const) : []),
-    ...(config.humanInput === 'off' ? [] : (['gates'] as const)),
-  ]
-}
-
-const WORDS: Record<AccessReport['access'], string> = {
+const WORDS: Record<Access['access'], string> = {
   allowed: 'allowed',
   missing: 'MISSING',
   unsure: 'unsure',
 }
 
-function accessLine({ access, action, resource, why, note }: AccessReport): string {
-  const head = `${WORDS[access].padEnd(8)} ${action}`
+function accessLine({ access, permission, resource, why, note }: Access): string {
+  const head = `${WORDS[access].padEnd(8)} ${permission}`
   if (access === 'allowed') return head
   const reason = access === 'missing' ? `for: ${why}` : (note ?? '')
   return `${head} on ${resource}; ${reason}`

@@ -44,7 +44,7 @@ describe('a right file', () => {
         limits: DEFAULT_LIMITS,
       },
       store: { sqlite: { path: '.runbridge/tasks.sqlite' } },
-      engines: { stepFunctions: {} },
+      engines: { stepFunctions: {}, googleWorkflows: {} },
       tools: [{ name: 'deploy', stepFunctions: { stateMachineArn: ARN }, attach: false, ...TOOL_DEFAULTS }],
     })
   })
@@ -179,11 +179,33 @@ describe('a wrong file says where, which rule and what to write instead', () => 
       ],
     ],
     [
+      'two engines for one tool',
+      tool('googleWorkflows: { project: p, location: l, workflow: w }'),
+      [
+        '2:5 tools[0]: names no workflow, or several: write exactly one of `stepFunctions`, `googleWorkflows`',
+      ],
+    ],
+    [
+      'a Google workflow that can be none, and gates that nobody answers',
+      'tools:\n  - name: a\n    googleWorkflows: { project: p, location: l, workflow: "1w", gates: { ask: {} } }\n',
+      [
+        '3:22 tools[0].googleWorkflows: is not the name of a workflow; write projects/PROJECT/locations/LOCATION/workflows/WORKFLOW.',
+        '3:65 tools[0].googleWorkflows.gates: has no effect: write `humanInput: elicitation` (a person answers) or `model`, or remove it',
+      ],
+    ],
+    [
+      'a Google workflow whose steps to ask at are not named',
+      'tools:\n  - name: a\n    googleWorkflows: { project: p, location: l, workflow: w }\n    humanInput: elicitation\n',
+      [
+        '4:17 tools[0].humanInput: needs steps to ask at: name them in `googleWorkflows.gates`, or write `humanInput: off`',
+      ],
+    ],
+    [
       'several at once, one tool hiding nothing of the next',
       `server: { port: 99999999 }\ntools:\n  - { name: 1 }\n  - { name: b, stepFunctions: { stateMachineArn: ${ARN} }, input: { type: array } }\n`,
       [
         '1:17 server.port: too big: expected number to be <=65535',
-        '3:5 tools[0].stepFunctions: is missing: the state machine that a call starts',
+        '3:5 tools[0]: names no workflow, or several: write exactly one of `stepFunctions`, `googleWorkflows`',
         '3:13 tools[0].name: is a number; put quotes around it',
         '4:118 tools[1].input: must describe an object: write `type: object` at its top',
       ],

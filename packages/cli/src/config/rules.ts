@@ -1,5 +1,6 @@
 import type { JsonObject, JsonSchema } from '@runbridge/core'
 import { isJsonObject, toRunbridgeError } from '@runbridge/core'
+import { parseWorkflowName, workflowName } from '@runbridge/google-workflows'
 import { parseStateMachineArn } from '@runbridge/step-functions'
 import type { Problem } from './problems.js'
 import type { ToolConfig } from './schema.js'
@@ -19,26 +20,41 @@ export function duplicateNames(names: readonly unknown[]): Problem[] {
   })
 }
 
-function workflowProblems({ stepFunctions }: ToolConfig): Problem[] {
+function workflowProblems({ stepFunctions, googleWorkflows }: ToolConfig): Problem[] {
+  if (stepFunctions) {
+    const { stateMachineArn } = stepFunctions
+    return nameProblems(['stepFunctions', 'stateMachineArn'], stateMachineArn, parseStateMachineArn)
+  }
+  if (!googleWorkflows) return []
+  return nameProblems(['googleWorkflows'], workflowName(googleWorkflows), parseWorkflowName)
+}
+
+function nameProblems(path: readonly string[], name: string, parse: (name: string) => unknown): Problem[] {
   try {
-    parseStateMachineArn(stepFunctions.stateMachineArn)
+    parse(name)
     return []
   } catch (thrown) {
     // The value may come from the environment, and no value is shown.
-    const message = toRunbridgeError(thrown).message.replace(`${stepFunctions.stateMachineArn} `, '')
-    return [{ path: ['stepFunctions', 'stateMachineArn'], message }]
+    return [{ path, message: toRunbridgeError(thrown).message.replace(`${name} `, '') }]
   }
 }
 
 function gateProblems(tool: ToolConfig): Problem[] {
   const problems: Problem[] = []
-  const gates = Object.entries(tool.stepFunctions.gates ?? {})
+  const engine = tool.stepFunctions ? 'stepFunctions' : 'googleWorkflows'
+  const gates = Object.entries(tool[engine]?.gates ?? {})
   const on = tool.humanInput !== 'off'
   if (gates.length > 0 && !on) {
     problems.push({
-      path: ['stepFunctions', 'gates'],
+      path: [engine, 'gates'],
       atKey: true,
       message: 'has no effect: write `humanInput: elicitation` (a person answers) or `model`, or remove it',
+    })
+  }
+  if (on && engine === 'googleWorkflows' && gates.length === 0) {
+    problems.push({
+      path: ['humanInput'],
+      message: 'needs steps to ask at: name them in `googleWorkflows.gates`, or write `humanInput: off`',
     })
   }
   if (on && tool.taskSupport === 'forbidden') {
@@ -47,9 +63,9 @@ function gateProblems(tool: ToolConfig): Problem[] {
       message: 'needs a task to ask in: write `taskSupport: optional` or `required`, or `humanInput: off`',
     })
   }
-  for (const [state, gate] of gates) {
+  for (const [step, gate] of gates) {
     if (gate === false || gate.schema === undefined) continue
-    problems.push(...flatSchemaProblems(gate.schema, ['stepFunctions', 'gates', state, 'schema']))
+    problems.push(...flatSchemaProblems(gate.schema, [engine, 'gates', step, 'schema']))
   }
   return problems
 }

@@ -1,7 +1,8 @@
-import type { JsonObject } from '@runbridge/core'
+import { isJsonObject, type JsonObject } from '@runbridge/core'
 import { DEFAULT_LIMITS, type Limits, TOOL_DEFAULTS } from '@runbridge/server'
 import * as z from 'zod'
 import { authSchema, scopes } from './auth-schema.js'
+import { googleWorkflowsEngine, googleWorkflowsTool } from './google-workflows-schema.js'
 
 const text = (description: string) => z.string().min(1).describe(description)
 const ms = (description: string) => z.int().min(0).describe(`${description}, in milliseconds`)
@@ -127,6 +128,7 @@ const engines = z
       .describe(
         "AWS Step Functions. Regions come from the state machines' ARNs, credentials from the standard AWS chain",
       ),
+    googleWorkflows: googleWorkflowsEngine.prefault({}),
   })
   .describe('Settings of the engines')
 
@@ -156,7 +158,7 @@ const toolName = z
   .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'use 1 to 128 of the characters A-Z a-z 0-9 _ - .')
   .describe('The name that agents call: 1 to 128 of `A-Z a-z 0-9 _ - .`')
 
-export const toolSchema = z.strictObject({
+const tool = z.strictObject({
   name: toolName,
   title: text('A title for people').optional(),
   description: text(
@@ -187,7 +189,9 @@ export const toolSchema = z.strictObject({
           'What is asked at a state that waits for a task token, by state name; `false`: its token is not for people',
         ),
     })
+    .optional()
     .describe('The state machine that a call starts'),
+  googleWorkflows: googleWorkflowsTool.optional(),
   input: jsonSchema('JSON Schema 2020-12 of the arguments, an object. Default: any object').optional(),
   output: jsonSchema('JSON Schema 2020-12 of the output, an object').optional(),
   taskSupport: z
@@ -251,6 +255,18 @@ export const toolSchema = z.strictObject({
     .default(TOOL_DEFAULTS.progress)
     .describe('Whether the current state is read from the history and shown'),
 })
+
+/** The keys of a tool that name its workflow. */
+export const ENGINES = ['stepFunctions', 'googleWorkflows'] as const
+
+export const toolSchema = tool.refine(
+  (entry) => ENGINES.filter((engine) => entry[engine] !== undefined).length === 1,
+  {
+    error: `names no workflow, or several: write exactly one of ${ENGINES.map((engine) => `\`${engine}\``).join(', ')}`,
+    // Told beside whatever else is wrong with the tool.
+    when: ({ value }) => isJsonObject(value),
+  },
+)
 
 /** `runbridge.yaml`. The one description of it: types, checks, the editor's schema and the docs follow. */
 export const configSchema = z
