@@ -3,21 +3,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SecretStore, TaskStore } from '@runbridge/core'
 import { afterAll, describe, expect, it } from 'vitest'
+import { dynamodb } from './dynamodb.js'
 import { memory } from './memory.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
+import { type Dynalite, startDynalite } from './testing/dynalite.js'
 import { dropSchema, newSchema, postgresUrl } from './testing/postgres.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'runbridge-secret-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 let files = 0
+let dynalite: Promise<Dynalite> | undefined
+afterAll(async () => (await dynalite)?.close())
+
 const schemas: [string, string][] = []
 afterAll(() => Promise.all(schemas.map(([url, schema]) => dropSchema(url, schema))))
 
 const stores: Readonly<Record<string, () => (TaskStore & SecretStore) | Promise<TaskStore & SecretStore>>> = {
   memory,
   sqlite: () => sqlite({ path: join(folder, `${files++}.db`) }),
+  async dynamodb() {
+    dynalite ??= startDynalite()
+    const { client, newTable } = await dynalite
+    return dynamodb({ table: await newTable(), client })
+  },
   async postgres() {
     const [url, schema] = [await postgresUrl(), newSchema()]
     schemas.push([url, schema])

@@ -45,6 +45,13 @@ export function storeProcesses(name: string) {
   async function start(store: SharedStore, name: string): Promise<Process> {
     const child = spawn(process.execPath, [join(folder, 'program.mjs'), JSON.stringify(store), name], {
       stdio: ['pipe', 'pipe', 'inherit'],
+      // The stand-in for DynamoDB looks at no credentials; the SDK wants some.
+      env: {
+        ...process.env,
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        NODE_NO_WARNINGS: '1',
+      },
     })
     const lines: string[] = []
     const output = createInterface({ input: child.stdout })

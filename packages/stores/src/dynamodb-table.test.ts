@@ -1,0 +1,360 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import type { TaskStore } from '@runbridge/core'
+import { NOON, taskRecord } from '@runbridge/core/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { DynamoDbClient, Item } from './dynamodb/client.js'
+import { type DynamodbOptions, dynamodb, dynamodbTable } from './dynamodb.js'
+import { type CuttableProxy, cuttableProxy } from './testing/cuttable-proxy.js'
+import { type Dynalite, LOCAL, startDynalite } from './testing/dynalite.js'
+
+let dynalite: Dynalite
+let proxy: CuttableProxy
+let table: string
+const opened: TaskStore[] = []
+
+beforeAll(async () => {
+  dynalite = await startDynalite()
+  proxy = await cuttableProxy('127.0.0.1', dynalite.port)
+})
+afterAll(async () => {
+  await proxy.close()
+  await dynalite.close()
+})
+beforeEach(async () => {
+  table = await dynalite.newTable()
+})
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close()
+  await dynalite.dropTable(table)
+})
+
+async function open(options: Partial<DynamodbOptions> = {}) {
+  const store = await dynamodb({ table, client: dynalite.client, ...options })
+  opened.push(store)
+  return store
+}
+
+const items = async (): Promise<Item[]> => (await dynalite.client.scan({ TableName: table })).Items ?? []
+const itemOf = async (taskId: string) =>
+  (await items()).find(({ pk }) => pk?.S === `task#${JSON.stringify(['local', taskId])}`)
+const partitions = async () => (await items()).map(({ pk }) => pk?.S).sort()
+
+/** The client with some of its calls replaced. */
+const withCalls = (calls: Partial<DynamoDbClient>): DynamoDbClient =>
+  new Proxy(dynalite.client as DynamoDbClient, {
+    get: (client, name: keyof DynamoDbClient) => calls[name] ?? client[name]?.bind(client),
+  })
+
+describe('a table that is refused', () => {
+  it.each<[string, () => Partial<DynamodbOptions>, string, RegExp]>([
+    ['one that is missing', () => ({ table: 'missing' }), 'misconfigured', /table missing is not there/],
+    [
+      'an endpoint where nobody listens',
+      () => ({ client: new DynamoDB({ ...LOCAL, endpoint: 'http://127.0.0.1:1', maxAttempts: 1 }) }),
+      'unavailable',
+      /can’t be reached/,
+    ],
+    [
+      'no region and no client',
+      () => ({ client: undefined as never }),
+      'misconfigured',
+      /a region or a client/,
+    ],
+  ])('%s', async (_, options, code, message) => {
+    await expect(open(options())).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
+  })
+
+  it('one of another shape, or without an index', async () => {
+    const names: string[] = []
+    const shape = dynamodbTable('other-shape')
+    const [hash] = shape.KeySchema
+    const { GlobalSecondaryIndexes: _, ...flat } = shape
+    const pk = shape.AttributeDefinitions.slice(0, 1)
+    const tables = [
+      { ...flat, KeySchema: [hash!], AttributeDefinitions: pk },
+      { ...flat, TableName: 'no-index', AttributeDefinitions: shape.AttributeDefinitions.slice(0, 2) },
+    ]
+    for (const input of tables) {
+      await dynalite.client.createTable(input)
+      names.push(input.TableName)
+    }
+    for (const name of names) {
+      await expect(open({ table: name })).rejects.toMatchObject({
+        code: 'misconfigured',
+        message: expect.stringMatching(/has another shape than a task store needs/),
+      })
+      await dynalite.dropTable(name)
+    }
+  })
+
+  it('one of a newer Runbridge, and records of one', async () => {
+    const store = await open()
+    await store.create(taskRecord())
+    const newer = { itemVersion: { N: '2' } }
+    const item = (await itemOf('tsk_1')) as never as object
+    await dynalite.client.putItem({ TableName: table, Item: { ...item, ...newer } })
+    await expect(store.get(taskRecord())).rejects.toMatchObject({ code: 'misconfigured' })
+    const schema = { pk: { S: 'schema' }, sk: { S: 'schema' } }
+    await dynalite.client.putItem({ TableName: table, Item: { ...schema, ...newer } })
+    await expect(open()).rejects.toMatchObject({
+      code: 'misconfigured',
+      message: expect.stringMatching(/items have version 2, this one knows up to 1/),
+    })
+  })
+})
+
+describe('items', () => {
+  it('of version 1 are read and changed', async () => {
+    const text = readFileSync(new URL('./fixtures/dynamodb-items-1.json', import.meta.url), 'utf8')
+    for (const Item of JSON.parse(text) as Record<string, { S?: string; B?: string }>[]) {
+      for (const value of Object.values(Item)) {
+        if (value.B !== undefined) Object.assign(value, { B: Buffer.from(value.B, 'base64') })
+      }
+      await dynalite.client.putItem({ TableName: table, Item: Item as never })
+    }
+    const store = await open()
+    expect(await store.get({ owner: 'local', taskId: 'tsk_a' })).toMatchObject({
+      version: 3,
+      runKey: 'rb-1',
+      createdAt: 10,
+      cancel: { reason: "it's enough", requestedAt: 30 },
+    })
+    const { records } = await store.list('local', {}, 10)
+    expect(records.map((record) => record.taskId)).toEqual(['tsk_b', 'tsk_a'])
+    expect(records[0]?.snapshot?.output).toMatchObject({ ok: 'grün' })
+    expect(await store.byRun({ runId: 'run-2' })).toHaveLength(1)
+    expect(await store.byRun({ runKey: 'rb-1' })).toHaveLength(1)
+    expect(await store.claim('local', 'n', 'tsk_a')).toBe('tsk_b')
+    expect(await store.sweep(1041, 10)).toMatchObject({ removed: 1, due: [{ taskId: 'tsk_a' }] })
+    expect(await store.claim('local', 'n', 'tsk_a')).toBe('tsk_a')
+    expect(await store.update(records[1]!)).toBe('updated')
+    expect(Buffer.from(await store.secret('request-state')).toString('hex')).toMatch(/^000102.*1e1f$/)
+  })
+
+  it('are removed by DynamoDB at the latest when no run can be alive, and after their end with their retention', async () => {
+    const store = await open({ maxRunMs: 1_000_000 })
+    await store.create(taskRecord({ retainMs: 5_000 }))
+    expect((await itemOf('tsk_1'))?.ttl?.N).toBe(String(NOON / 1000 + 1_005))
+    await store.update(taskRecord({ state: 'failed', endedAt: NOON + 7_000, retainMs: 5_000 }))
+    expect((await itemOf('tsk_1'))?.ttl?.N).toBe(String(NOON / 1000 + 12))
+    for (const item of await items()) {
+      const lasting = ['schema'].includes(item.pk?.S ?? '')
+      expect(item.ttl === undefined, item.pk?.S).toBe(lasting)
+    }
+  })
+
+  it('leave nothing behind when their record is deleted or swept, names excepted, which wait for their time', async () => {
+    const store = await open()
+    await store.create(taskRecord({ taskId: 'a' }))
+    await store.create(taskRecord({ taskId: 'b', endedAt: 1, retainMs: 1 }))
+    await store.delete(taskRecord({ taskId: 'a' }))
+    await store.sweep(NOON, 10)
+    expect(await partitions()).toEqual(['schema'])
+  })
+
+  it('are in the sweeper’s index only while they need somebody or something of them', async () => {
+    const store = await open()
+    await store.create(taskRecord({ state: 'lost' }))
+    expect((await itemOf('tsk_1'))?.due).toBeUndefined()
+    await store.update(taskRecord({ state: 'running' }))
+    expect((await itemOf('tsk_1'))?.due?.S).toBe('due')
+    await store.update(taskRecord({ version: 2, state: 'lost' }))
+    expect((await itemOf('tsk_1'))?.due).toBeUndefined()
+  })
+
+  it('are found by their run even if the record came to nothing, or the writer died before it', async () => {
+    const failing = withCalls({ updateItem: () => Promise.reject(new Error('died')) })
+    const [store, dying] = [await open(), await open({ client: failing })]
+    const { run: _, ...unstarted } = taskRecord({ state: 'starting' })
+    await store.create(unstarted)
+    await expect(dying.update(taskRecord({ run: { id: 'run-9', attempt: 0 } }))).rejects.toThrow()
+    expect(await store.byRun({ runId: 'run-9' })).toEqual([])
+    expect(await store.update(taskRecord({ run: { id: 'run-9', attempt: 0 } }))).toBe('updated')
+    expect(await store.byRun({ runId: 'run-9' })).toHaveLength(1)
+  })
+})
+
+describe('reads', () => {
+  it('of records and runs are strongly consistent, and only lists and sweeps ask an index', async () => {
+    const eventual: string[] = []
+    const note = (what: string, consistent: boolean | undefined) => {
+      if (!consistent) eventual.push(what)
+    }
+    const client = withCalls({
+      getItem(input) {
+        note('get', input.ConsistentRead)
+        return dynalite.client.getItem(input)
+      },
+      batchGetItem(input) {
+        note('batch', input.RequestItems[table]?.ConsistentRead)
+        return dynalite.client.batchGetItem(input)
+      },
+      query(input) {
+        note(`query of ${input.IndexName}`, input.ConsistentRead)
+        return dynalite.client.query(input)
+      },
+    })
+    const store = await open({ client })
+    eventual.splice(0)
+    await store.create(taskRecord())
+    await store.create(taskRecord())
+    await store.get(taskRecord())
+    await store.update(taskRecord({ version: 7 }))
+    await store.claim('local', 'n', 'tsk_1')
+    await store.byRun({ runKey: 'rb-1' })
+    await store.byRun({ runId: 'run-1' })
+    await store.delete(taskRecord(), 7)
+    await store.secret('s')
+    expect(eventual).toEqual([])
+    await store.list('local', {}, 10)
+    await store.sweep(NOON, 10)
+    expect(new Set(eventual)).toEqual(new Set(['query of list', 'query of due']))
+  })
+
+  it('of open tasks do not read what has ended', async () => {
+    const store = await open()
+    for (let n = 0; n < 30; n += 1) {
+      await store.create(taskRecord({ taskId: `t${n}`, state: n % 10 === 0 ? 'running' : 'succeeded' }))
+    }
+    let read = 0
+    const client = withCalls({
+      async batchGetItem(input) {
+        read += input.RequestItems[table]?.Keys.length ?? 0
+        return dynalite.client.batchGetItem(input)
+      },
+    })
+    const counting = await open({ client })
+    const { records } = await counting.list('local', { states: ['running', 'waiting', 'queued'] }, 100)
+    expect(records).toHaveLength(3)
+    expect(read).toBe(3)
+  })
+
+  it('ask again for what a batch left out', async () => {
+    const store = await open()
+    for (let n = 0; n < 5; n += 1) await store.create(taskRecord({ taskId: `t${n}` }))
+    const client = withCalls({
+      async batchGetItem(input) {
+        const keys = input.RequestItems[table]?.Keys ?? []
+        const RequestItems = { [table]: { Keys: keys.slice(0, 2), ConsistentRead: true } }
+        const answer = await dynalite.client.batchGetItem({ RequestItems })
+        return keys.length > 2 ? { ...answer, UnprocessedKeys: { [table]: { Keys: keys.slice(2) } } } : answer
+      },
+    })
+    const halting = await open({ client })
+    expect((await halting.list('local', {}, 10)).records).toHaveLength(5)
+  })
+})
+
+describe('connections', () => {
+  const client = () => new DynamoDB({ ...LOCAL, endpoint: `http://127.0.0.1:${proxy.port}`, maxAttempts: 3 })
+
+  it('that lose the answer to a write don’t make its second sending a conflict', async () => {
+    const store = await open({ client: client() })
+    const sent: Record<string, () => Promise<unknown>> = {
+      created: () => store.create(taskRecord({ taskId: 'x' })),
+      updated: () => store.update(taskRecord({ taskId: 'x', note: 'mine' })),
+    }
+    for (const [outcome, act] of Object.entries(sent)) {
+      // The pointers of a creation go before it: whichever answer is lost, nothing changes.
+      proxy.loseAnswers(1)
+      expect(await act()).toBe(outcome)
+    }
+    expect(await store.get({ owner: 'local', taskId: 'x' })).toMatchObject({ version: 2, note: 'mine' })
+    proxy.loseAnswers(1)
+    expect(await store.update(taskRecord({ taskId: 'x' }))).toBe('conflict')
+  })
+
+  it('that lose the answer to each single request of a creation leave it created', async () => {
+    for (const lost of ['putItem 1', 'putItem 2', 'putItem 3']) {
+      let puts = 0
+      const losing = withCalls({
+        async putItem(input) {
+          puts += 1
+          const answer = await dynalite.client.putItem(input)
+          if (`putItem ${puts}` !== lost) return answer
+          // As the SDK does it: the same request again.
+          return dynalite.client.putItem(input)
+        },
+      })
+      const store = await open({ client: losing })
+      puts = 0
+      expect(await store.create(taskRecord({ taskId: lost }))).toBe('created')
+      expect(await store.create(taskRecord({ taskId: lost }))).toBe('exists')
+    }
+  })
+
+  it('that can’t be made are unavailable', async () => {
+    const store = await open({ client: client() })
+    proxy.open = false
+    proxy.cut()
+    await expect(store.get(taskRecord())).rejects.toMatchObject({ code: 'unavailable' })
+    proxy.open = true
+    expect(await store.get(taskRecord())).toBeUndefined()
+  })
+
+  it('of a client that was passed in stay open', async () => {
+    const store = await open()
+    await store.close()
+    expect((await dynalite.client.describeTable({ TableName: table })).Table?.TableName).toBe(table)
+  })
+})
+
+describe('size', () => {
+  const ended = (output: string, detail?: string) =>
+    taskRecord({
+      state: 'succeeded',
+      snapshot: {
+        state: 'succeeded',
+        nativeState: 'SUCCEEDED',
+        gates: [],
+        output,
+        links: [],
+        ...(detail && { error: { code: 'x', message: 'm', detail } }),
+      },
+    })
+
+  it('of any output that Step Functions passes fits, however little it can be compressed', async () => {
+    const store = await open()
+    await store.create(taskRecord())
+    const output = randomBytes(196_600).toString('base64').slice(0, 262_142)
+    expect(await store.update(ended(output))).toBe('updated')
+    expect((await store.get(taskRecord()))?.snapshot?.output).toBe(output)
+  })
+
+  it('beyond one item costs the output, with a mark, and then most of the detail', async () => {
+    const store = await open()
+    await store.create(taskRecord())
+    const large = randomBytes(600_000).toString('base64')
+    expect(await store.update(ended(large, large))).toBe('updated')
+    const { snapshot } = (await store.get(taskRecord()))!
+    expect(snapshot?.output).toBeUndefined()
+    expect(snapshot?.outputOmitted).toMatch(
+      /^The output has 800002 bytes, more than one item .* read it in the engine\.$/,
+    )
+    expect(snapshot?.error?.detail).toMatch(/^\[cut: \d+ of 800000 bytes\]\n/)
+    expect(snapshot?.error?.detail?.length).toBeLessThanOrEqual(50_000)
+  })
+
+  it('of what can’t be left out is an error, and nothing is written', async () => {
+    const store = await open()
+    await store.create(taskRecord())
+    const marks = { seen: randomBytes(600_000).toString('base64') }
+    await expect(store.update(taskRecord({ marks }))).rejects.toMatchObject({ code: 'too_large' })
+    await expect(store.create(taskRecord({ owner: 'x'.repeat(2_100) }))).rejects.toMatchObject({
+      code: 'too_large',
+    })
+    expect(await store.get(taskRecord())).toEqual(taskRecord())
+  })
+})
+
+it('makes its table once, and describes what others have to make', async () => {
+  const { Table } = await dynalite.client.describeTable({ TableName: table })
+  const wanted = dynamodbTable(table)
+  expect(Table?.KeySchema).toEqual(wanted.KeySchema)
+  const index = (name: string) => Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name)
+  expect(index('list')?.Projection).toEqual({ ProjectionType: 'KEYS_ONLY' })
+  expect(index('due')?.Projection).toEqual({ ProjectionType: 'INCLUDE', NonKeyAttributes: ['refreshAfter'] })
+  expect(Table?.BillingModeSummary?.BillingMode).toBe('PAY_PER_REQUEST')
+})
