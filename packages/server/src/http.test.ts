@@ -76,6 +76,34 @@ describe('the listener', () => {
     expect((await get('/readyz', { host: '10.0.0.7:8080' })).status).toBe(200)
   })
 
+  it('hands routes of others what comes from outside, raw, and no page of a browser', async () => {
+    await open()
+    const seen: string[] = []
+    const handle = async (request: Request) => {
+      seen.push(`${request.method} ${await request.text()}`)
+      return new Response('taken', { status: 202 })
+    }
+    const http = await serveHttp({ server: w.server, routes: [{ path: '/webhooks/github', handle }] })
+    const url = new URL('/webhooks/github', http.url)
+    try {
+      const posted = await fetch(url, { method: 'POST', body: '{"a" : 1}' })
+      expect([posted.status, await posted.text()]).toEqual([202, 'taken'])
+      expect((await get(url.pathname, { host: 'hooks.example.com' }, http.url)).status).toBe(202)
+      const origin = { origin: 'https://evil.example' }
+      expect((await get(url.pathname, origin, http.url)).status).toBe(403)
+      expect((await get('/mcp', { host: 'hooks.example.com' }, http.url)).status).toBe(403)
+      expect(seen).toEqual(['POST {"a" : 1}', 'GET '])
+    } finally {
+      await http.close()
+    }
+  })
+
+  it.each(['/mcp', '/readyz', 'webhooks', '/a/*', '/:a', '/'])('refuses a route at %s', async (path) => {
+    await open()
+    const routes = [{ path, handle: async () => new Response() }]
+    await expect(serveHttp({ server: w.server, routes })).rejects.toMatchObject({ code: 'misconfigured' })
+  })
+
   it('refuses a body over the limit before anything is parsed', async () => {
     await open({ server: { limits: { maxBodyBytes: 1000, sweepMs: 1e12 } } })
     const { status } = await send(w.http.url, 'tools/call', {

@@ -14,6 +14,16 @@ import type { BearerAuth } from './auth/bearer-auth.js'
 import { refuseOpenBind } from './auth/open-bind.js'
 import type { RunbridgeServer } from './create-server.js'
 
+/**
+ * A route beside MCP that others call from outside, such as a webhook. It tells for itself who calls, as by a signature:
+ * neither the Host header, which is the outer name then, nor tokens are checked for it.
+ */
+export interface Route {
+  /** An exact path, such as `/webhooks/github`. */
+  readonly path: string
+  handle(request: Request): Promise<Response>
+}
+
 export interface HttpOptions {
   readonly server: RunbridgeServer
   /** Anything but a loopback address needs `auth` with a `resourceUrl`. Default `127.0.0.1`. */
@@ -26,6 +36,8 @@ export interface HttpOptions {
   readonly allowedHosts?: readonly string[]
   /** Host names accepted in the Origin header beside loopback names, without scheme and port. */
   readonly allowedOrigins?: readonly string[]
+  /** Default none. */
+  readonly routes?: readonly Route[]
 }
 
 export interface HttpServer {
@@ -76,6 +88,9 @@ export function routes(options: HttpOptions): Hono {
     for (const path of auth.metadataPaths)
       app.on(['GET', 'OPTIONS'], path, ({ req }: Context) => auth.metadata(req.raw))
   }
+  for (const { path, handle } of ownPaths(options.routes ?? [])) {
+    app.all(path, (c) => originValidationResponse(c.req.raw, origins) ?? handle(c.req.raw))
+  }
   app.use(async (c, next) => {
     const refused =
       hostHeaderValidationResponse(c.req.raw, hosts) ?? originValidationResponse(c.req.raw, origins)
@@ -88,6 +103,19 @@ export function routes(options: HttpOptions): Hono {
     return auth.bounded(req.raw, authInfo, await server.handler(req.raw, { authInfo }))
   })
   return app
+}
+
+/** Throws `misconfigured` for a path that is not a plain one, or is taken. */
+function ownPaths(routes: readonly Route[]): readonly Route[] {
+  const taken = new Set(['/mcp', '/healthz', '/readyz'])
+  for (const { path } of routes) {
+    if (!/^(\/[A-Za-z0-9_-]+)+$/.test(path) || taken.has(path)) {
+      const message = `The path ${JSON.stringify(path)} can not be served; write one such as /webhooks/github that nothing else has.`
+      throw new RunbridgeError('misconfigured', message)
+    }
+    taken.add(path)
+  }
+  return routes
 }
 
 /** Origins are configured with their scheme and compared by their host name. */
