@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { message } from './testing/raw-client.js'
 import { type RawStdio, rawStdio } from './testing/raw-stdio.js'
-import { type World, type WorldOptions, world } from './testing/world.js'
+import { until, type World, type WorldOptions, world } from './testing/world.js'
 
 let w: World
 let host: RawStdio
@@ -60,7 +60,7 @@ describe('a host of the 2025 revisions over stdio', () => {
     method: 'initialize',
     params: {
       protocolVersion: '2025-11-25',
-      capabilities: { elicitation: {}, tasks: {} },
+      capabilities: {},
       clientInfo: { name: 'old', version: '0' },
     },
   }
@@ -82,8 +82,14 @@ describe('a host of the 2025 revisions over stdio', () => {
       method: 'tools/call',
       params: { name: 'order', arguments: {}, _meta: { progressToken: 'p' } },
     } as never)
-    await w.run()
-    await w.clock.advance(20_000)
+    let answered = false
+    void held.then(() => {
+      answered = true
+    })
+    await until(async () => {
+      await w.clock.advance(5_000)
+      return answered
+    })
     const told = (await held).result.content[0].text
     const taskId = /tsk_[\w-]+/.exec(told)?.[0]
     expect(host.seen.some(({ method }) => method === 'notifications/progress')).toBe(true)
