@@ -1,9 +1,10 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import {
   type ApplicationElicitResult,
   createTaskSessionFromClient,
   type TaskEnabledSession,
 } from '@modelcontextprotocol/ext-tasks/client'
+import { RunbridgeError } from '@runbridge/core'
 import { version } from '../version.js'
 import { rawDispatch } from './raw-dispatch.js'
 
@@ -34,7 +35,9 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const http = token ? { requestInit: { headers: { authorization: `Bearer ${token}` } } } : {}
   const capabilities = onQuestion ? { elicitation: { form: {} } } : {}
   const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: 'auto' } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), http))
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), http)).catch((thrown) => {
+    throw unauthenticated(url, thrown) ?? thrown
+  })
   const raw = new StreamableHTTPClientTransport(new URL(url), http)
   await raw.start()
   const session = createTaskSessionFromClient(client, {
@@ -61,4 +64,13 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       await client.close()
     },
   }
+}
+
+function unauthenticated(url: string, thrown: unknown): RunbridgeError | undefined {
+  if (!(thrown instanceof SdkHttpError) || thrown.status !== 401) return undefined
+  return new RunbridgeError(
+    'unauthenticated',
+    `${url} wants a token that it knows: put one into the environment variable RUNBRIDGE_TOKEN.`,
+    { cause: thrown },
+  )
 }

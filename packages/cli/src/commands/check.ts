@@ -42,7 +42,9 @@ async function checkAuth(server: Config['server'], io: Io): Promise<number[]> {
   return reports.map(({ issuer, outcome }) => {
     const failed = outcome instanceof RunbridgeError
     io.out(`auth  ${issuer}`)
-    io.out(failed ? `  problem  ${outcome.message}` : `  ok       ${outcome} keys`)
+    io.out(
+      failed ? `  problem  ${outcome.message}` : `  ok       ${outcome} ${outcome === 1 ? 'key' : 'keys'}`,
+    )
     io.out('')
     return failed ? exitStatus(outcome) : EXIT.ok
   })
