@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => dynalite.close())
 
 processTests({
+  times: 10,
   processes: storeProcesses('dynamodb'),
   open: async () => {
     const table = await dynalite.newTable()

@@ -5,13 +5,15 @@ import type { SharedStore } from '../fixtures/store-process.js'
 import type { storeProcesses } from './processes.js'
 
 export interface ProcessTests {
+  /** How much work each process does: less for a store that takes longer. Default 50. */
+  readonly times?: number
   readonly processes: ReturnType<typeof storeProcesses>
   /** A fresh store: how processes open it, and the same store in this process. */
   open(): Promise<{ shared: SharedStore; join(): Promise<TaskStore & SecretStore>; dispose(): Promise<void> }>
 }
 
 /** What several processes on one store have to keep, whichever it is. */
-export function processTests({ processes, open }: ProcessTests): void {
+export function processTests({ processes, open, times = 50 }: ProcessTests): void {
   const { start, together } = processes
 
   const test = (name: string, body: (opened: Awaited<ReturnType<typeof open>>) => Promise<void>) =>
@@ -39,25 +41,28 @@ export function processTests({ processes, open }: ProcessTests): void {
   test('counts every compare-and-set of several processes on one record', async ({ shared, join }) => {
     const store = await join()
     await store.create(taskRecord({ marks: { n: 0 } }))
-    await together(shared, 4, 'increment 50')
-    expect(await store.get(taskRecord())).toMatchObject({ marks: { n: 200 }, version: 201 })
+    await together(shared, 4, `increment ${times}`)
+    expect(await store.get(taskRecord())).toMatchObject({
+      marks: { n: 4 * times },
+      version: 4 * times + 1,
+    })
   })
 
   test('has every record that several processes created, and each contested one once', async ({
     shared,
     join,
   }) => {
-    const created = await together(shared, 4, 'create 50')
-    expect(created.map(Number).reduce((sum, each) => sum + each)).toBe(50)
+    const created = await together(shared, 4, `create ${times}`)
+    expect(created.map(Number).reduce((sum, each) => sum + each)).toBe(times)
     const store = await join()
     for (const owner of ['p0', 'p1', 'p2', 'p3', 'all']) {
-      expect((await store.list(owner, {}, 1000)).records).toHaveLength(50)
+      expect((await store.list(owner, {}, 1000)).records).toHaveLength(times)
     }
   })
 
   test('has every write that a killed process was told of', async ({ shared, join }) => {
     const store = await join()
-    for (const enough of [1, 30, 200]) {
+    for (const enough of [1, times, 3 * times]) {
       const { child, output, lines, ended } = await start(shared, 'p')
       await store.delete(taskRecord())
       child.stdin.write('write\n')

@@ -21,7 +21,8 @@ export interface Process {
 
 /** Builds the program of `fixtures/store-process.ts` for the tests of a file, and starts it as often as they want. */
 export function storeProcesses(name: string) {
-  const folder = at(`../../.build/${name}-${process.pid}`)
+  // Where its imports find the packages, and no build of the packages cleans up.
+  const folder = at(`../../../../node_modules/.cache/runbridge/${name}-processes-${process.pid}`)
 
   beforeAll(async () => {
     await build({
