@@ -60,7 +60,7 @@ export function quotasIn(region: string): Readonly<Record<QuotaAction, ApiQuota>
 }
 
 /** Looks a second: each may need one DescribeExecution and one page of history. */
-export function readsPerSecond(region: string): number {
+function readsPerSecond(region: string): number {
   const { DescribeExecution, GetExecutionHistory } = quotasIn(region)
   return READ_SHARE * Math.min(DescribeExecution.perSecond, GetExecutionHistory.perSecond)
 }
