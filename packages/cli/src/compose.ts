@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { type Log, RunbridgeError, type SecretStore, type TaskStore, toRunbridgeError } from '@runbridge/core'
 import {
   createServer,
+  type Route,
   type RunbridgeServer,
   resolveTool,
   type Tool,
@@ -11,6 +12,7 @@ import {
 import { memory } from '@runbridge/stores/memory'
 import { sqlite } from '@runbridge/stores/sqlite'
 import type { Config, ToolConfig } from './config/schema.js'
+import { githubRoutes } from './engines/github-actions.js'
 import { type EngineOptions, type Engines, openEngines } from './engines.js'
 import { version } from './version.js'
 
@@ -25,6 +27,8 @@ export interface ComposeOptions extends EngineOptions {
 export interface Composition {
   readonly server: RunbridgeServer
   readonly tools: readonly Tool[]
+  /** What is served beside MCP, such as webhooks. */
+  readonly routes: readonly Route[]
   /** Ends gracefully: what is under way is finished, then the store and the connections close. */
   close(): Promise<void>
 }
@@ -76,7 +80,8 @@ async function joined(
     await store.close()
     await engines.close()
   }
-  return { server, tools, close }
+  const routes = githubRoutes(config.engines.githubActions, server.service)
+  return { server, tools, routes, close }
 }
 
 export async function openStore(store: Config['store']): Promise<TaskStore & SecretStore> {
@@ -103,7 +108,7 @@ export function resolveTools(config: Config, engines: Engines, signal: AbortSign
 }
 
 async function resolved(tool: ToolConfig, engines: Engines, signal: AbortSignal): Promise<Tool> {
-  const { stepFunctions, googleWorkflows, input, output, ...rest } = tool
+  const { stepFunctions, googleWorkflows, githubActions, input, output, ...rest } = tool
   const { backend, workflow } = await engines.bind(tool)
   const options: ToolOptions = {
     ...(rest as Omit<ToolOptions, 'backend' | 'workflow'>),

@@ -40,7 +40,7 @@ export function parseWorkflowId(id: string): WorkflowName {
   if (owner === undefined || repo === undefined || file === undefined || /^\.{1,2}$/.test(repo)) {
     throw new RunbridgeError(
       'misconfigured',
-      `${JSON.stringify(id)} names no workflow; write owner/repo/file.yml, with the file's name below .github/workflows.`,
+      `${id} names no workflow; write owner/repo/file.yml, with the file's name below .github/workflows.`,
     )
   }
   return { owner, repo, file }

@@ -38,7 +38,7 @@ export async function serve({ config: file, port, stdio, signal }: ServeOptions,
 
 /** Says on `out` where it listens. */
 async function overHttp(
-  { server, tools }: Composition,
+  { server, tools, routes }: Composition,
   config: Config['server'],
   log: Logger,
   signal: AbortSignal,
@@ -51,6 +51,7 @@ async function overHttp(
     server,
     host,
     port,
+    routes,
     ...(allowedHosts && { allowedHosts }),
     ...(allowedOrigins && { allowedOrigins }),
     ...(auth && { auth }),

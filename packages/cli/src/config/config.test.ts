@@ -182,7 +182,7 @@ describe('a wrong file says where, which rule and what to write instead', () => 
       'two engines for one tool',
       tool('googleWorkflows: { project: p, location: l, workflow: w }'),
       [
-        '2:5 tools[0]: names no workflow, or several: write exactly one of `stepFunctions`, `googleWorkflows`',
+        '2:5 tools[0]: names no workflow, or several: write exactly one of `stepFunctions`, `googleWorkflows`, `githubActions`',
       ],
     ],
     [
@@ -201,11 +201,31 @@ describe('a wrong file says where, which rule and what to write instead', () => 
       ],
     ],
     [
+      'a GitHub workflow that can be none',
+      'tools:\n  - name: a\n    githubActions: { owner: octo, repo: shop, workflow: ../ci.yml }\n',
+      [
+        "3:20 tools[0].githubActions: names no workflow; write owner/repo/file.yml, with the file's name below .github/workflows.",
+      ],
+    ],
+    [
+      'GitHub with no credential',
+      `engines: { githubActions: {} }\n${tool('')}`,
+      ['1:27 engines.githubActions: name exactly one of `token`, `app`, `gh`'],
+    ],
+    [
+      'GitHub with two credentials, and a reviewer that is none',
+      `engines: { githubActions: { token: t, gh: true, reviewer: {} } }\n${tool('')}`,
+      [
+        '1:27 engines.githubActions: name exactly one of `token`, `app`, `gh`',
+        '1:59 engines.githubActions.reviewer: name exactly one of `token`, `gh`',
+      ],
+    ],
+    [
       'several at once, one tool hiding nothing of the next',
       `server: { port: 99999999 }\ntools:\n  - { name: 1 }\n  - { name: b, stepFunctions: { stateMachineArn: ${ARN} }, input: { type: array } }\n`,
       [
         '1:17 server.port: too big: expected number to be <=65535',
-        '3:5 tools[0]: names no workflow, or several: write exactly one of `stepFunctions`, `googleWorkflows`',
+        '3:5 tools[0]: names no workflow, or several: write exactly one of `stepFunctions`, `googleWorkflows`, `githubActions`',
         '3:13 tools[0].name: is a number; put quotes around it',
         '4:118 tools[1].input: must describe an object: write `type: object` at its top',
       ],

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonSchema } from '@runbridge/core'
 import { isJsonObject, toRunbridgeError } from '@runbridge/core'
+import { parseWorkflowId } from '@runbridge/github-actions'
 import { parseWorkflowName, workflowName } from '@runbridge/google-workflows'
 import { parseStateMachineArn } from '@runbridge/step-functions'
 import type { Problem } from './problems.js'
@@ -20,10 +21,14 @@ export function duplicateNames(names: readonly unknown[]): Problem[] {
   })
 }
 
-function workflowProblems({ stepFunctions, googleWorkflows }: ToolConfig): Problem[] {
+function workflowProblems({ stepFunctions, googleWorkflows, githubActions }: ToolConfig): Problem[] {
   if (stepFunctions) {
     const { stateMachineArn } = stepFunctions
     return nameProblems(['stepFunctions', 'stateMachineArn'], stateMachineArn, parseStateMachineArn)
+  }
+  if (githubActions) {
+    const { owner, repo, workflow } = githubActions
+    return nameProblems(['githubActions'], `${owner}/${repo}/${workflow}`, parseWorkflowId)
   }
   if (!googleWorkflows) return []
   return nameProblems(['googleWorkflows'], workflowName(googleWorkflows), parseWorkflowName)
@@ -51,7 +56,7 @@ function gateProblems(tool: ToolConfig): Problem[] {
       message: 'has no effect: write `humanInput: elicitation` (a person answers) or `model`, or remove it',
     })
   }
-  if (on && engine === 'googleWorkflows' && gates.length === 0) {
+  if (on && tool.googleWorkflows && gates.length === 0) {
     problems.push({
       path: ['humanInput'],
       message: 'needs steps to ask at: name them in `googleWorkflows.gates`, or write `humanInput: off`',
@@ -82,6 +87,8 @@ function inputProblems(tool: ToolConfig): Problem[] {
 }
 
 function questionProblems(tool: ToolConfig): Problem[] {
+  // The arguments are those of the workflow file then, and are compared when it has been read.
+  if (tool.githubActions && tool.input === undefined) return []
   const properties = propertiesOf(tool.input)
   const names = Object.keys(properties)
   const problems: Problem[] = []

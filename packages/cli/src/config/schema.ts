@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@runbridge/core'
 import { DEFAULT_LIMITS, type Limits, TOOL_DEFAULTS } from '@runbridge/server'
 import * as z from 'zod'
 import { authSchema, scopes } from './auth-schema.js'
+import { githubActionsEngine, githubActionsTool } from './github-actions-schema.js'
 import { googleWorkflowsEngine, googleWorkflowsTool } from './google-workflows-schema.js'
 
 const text = (description: string) => z.string().min(1).describe(description)
@@ -129,6 +130,7 @@ const engines = z
         "AWS Step Functions. Regions come from the state machines' ARNs, credentials from the standard AWS chain",
       ),
     googleWorkflows: googleWorkflowsEngine.prefault({}),
+    githubActions: githubActionsEngine.optional(),
   })
   .describe('Settings of the engines')
 
@@ -192,6 +194,7 @@ const tool = z.strictObject({
     .optional()
     .describe('The state machine that a call starts'),
   googleWorkflows: googleWorkflowsTool.optional(),
+  githubActions: githubActionsTool.optional(),
   input: jsonSchema('JSON Schema 2020-12 of the arguments, an object. Default: any object').optional(),
   output: jsonSchema('JSON Schema 2020-12 of the output, an object').optional(),
   taskSupport: z
@@ -257,7 +260,7 @@ const tool = z.strictObject({
 })
 
 /** The keys of a tool that name its workflow. */
-export const ENGINES = ['stepFunctions', 'googleWorkflows'] as const
+export const ENGINES = ['stepFunctions', 'googleWorkflows', 'githubActions'] as const
 
 export const toolSchema = tool.refine(
   (entry) => ENGINES.filter((engine) => entry[engine] !== undefined).length === 1,
