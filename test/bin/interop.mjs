@@ -6,6 +6,7 @@
 
 /** @type {Readonly<Record<string, () => Promise<Part>>>} */
 const PARTS = {
+  google: async () => (await import('../interop/google/part.mjs')).google,
   'step-functions': async () => (await import('../interop/step-functions/part.mjs')).stepFunctions,
 }
 

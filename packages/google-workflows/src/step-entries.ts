@@ -38,7 +38,6 @@ export async function stepEntries(
     const query = {
       orderBy: 'entryId desc',
       pageSize: String(all ? PAGE_SIZE : 100),
-      view: 'EXECUTION_ENTRY_VIEW_DETAILED',
       ...(pageToken !== '' && { pageToken }),
     }
     const path = `${run.id}/stepEntries`
