@@ -46,6 +46,7 @@ export function githubActions(options: GitHubActionsOptions): GitHubActionsBacke
     host: { refusesRunDetails: false },
     findable: new Map(),
     looks: new Map(),
+    read: new Map(),
     logs: new Map(),
   }
   return {

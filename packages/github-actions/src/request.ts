@@ -1,6 +1,7 @@
 import { type FindResult, RunbridgeError } from '@runbridge/core'
 import type { GitHubClient, GitHubClients } from './clients.js'
 import { type Asked, limitedForMs, paused, statusOf } from './errors.js'
+import { remember } from './remember.js'
 
 /** What the parts of the backend share. */
 export interface Engine {
@@ -16,6 +17,8 @@ export interface Engine {
   readonly findable: Map<string, boolean>
   /** What the last looks for a key came to, so that a look again costs no quota; by workflow and key. */
   readonly looks: Map<string, { readonly etag: string; readonly result: FindResult }>
+  /** What was read of repositories and workflow files last, so that reading them again costs no quota; by request. */
+  readonly read: Map<string, { readonly etag: string; readonly data: unknown }>
   /** Logs of ended jobs, which do not change any more, by job. */
   readonly logs: Map<number, string>
 }
@@ -156,4 +159,16 @@ export async function readIfChanged(engine: Engine, sent: Sent): Promise<Fresh> 
     if (statusOf(thrown) === 304) return { kind: 'same' }
     throw thrown
   }
+}
+
+const MOST_READ = 200
+
+/** The same for what changes seldom: what was read last is kept here. */
+export async function readKept(engine: Engine, sent: Sent): Promise<unknown> {
+  const key = JSON.stringify([sent.route, sent.path, sent.query])
+  const kept = engine.read.get(key)
+  const fresh = await readIfChanged(engine, { ...sent, etag: kept?.etag })
+  if (fresh.kind === 'same') return kept?.data
+  if (fresh.etag !== undefined) remember(engine.read, key, { etag: fresh.etag, data: fresh.data }, MOST_READ)
+  return fresh.data
 }

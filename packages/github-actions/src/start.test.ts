@@ -15,6 +15,14 @@ it('asks for the id of the run and gets it', async () => {
   ])
 })
 
+it('costs one request of the quota once the workflow file is known', async () => {
+  const { backend, emulator } = await createWorld()
+  await backend.describe(CI, context)
+  emulator.resetCalls()
+  expect((await backend.start(CI, 'rb-1', {}, context)).kind).toBe('started')
+  expect(emulator.calls()).toMatchObject({ total: 3, costed: 1, notModified: 2 })
+})
+
 it('gets the id from a version of the API that always gives it', async () => {
   const { backend, emulator } = await createWorld({ dispatch: 'always' })
   expect((await backend.start(CI, 'rb-1', {}, context)).kind).toBe('started')

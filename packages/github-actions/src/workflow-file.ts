@@ -2,7 +2,7 @@ import { type CallContext, RunbridgeError } from '@runbridge/core'
 import { contentSchema, repositorySchema, workflowSchema } from './api.js'
 import { engineError } from './errors.js'
 import { parseTrigger, type Trigger } from './input-schema.js'
-import { type Engine, send } from './request.js'
+import { type Engine, readKept } from './request.js'
 import type { GitHubActionsWorkflow, WorkflowName } from './workflow.js'
 
 /** Throws a RunbridgeError when the workflow can't be read. */
@@ -10,7 +10,7 @@ export async function readWorkflow(engine: Engine, name: WorkflowName, { signal 
   const { owner, repo, file } = name
   const asked = { what: `the workflow ${file} of ${owner}/${repo}`, permission: 'Actions: read' }
   try {
-    const { data } = await send(engine, {
+    const data = await readKept(engine, {
       ...asked,
       client: engine.clients.reads,
       route: 'GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}',
@@ -27,7 +27,7 @@ async function defaultBranch(engine: Engine, name: WorkflowName, { signal }: Cal
   const { owner, repo } = name
   const asked = { what: `the repository ${owner}/${repo}`, permission: 'Metadata: read' }
   try {
-    const { data } = await send(engine, {
+    const data = await readKept(engine, {
       ...asked,
       client: engine.clients.reads,
       route: 'GET /repos/{owner}/{repo}',
@@ -64,7 +64,7 @@ export async function readTrigger(
   const asked = { what: `the file ${where}`, permission: 'Contents: read' }
   let data: unknown
   try {
-    const answer = await send(engine, {
+    data = await readKept(engine, {
       ...asked,
       client: engine.clients.reads,
       route: 'GET /repos/{owner}/{repo}/contents/{path}',
@@ -72,7 +72,6 @@ export async function readTrigger(
       query: { ref },
       signal,
     })
-    data = answer.data
   } catch (thrown) {
     throw engineError(thrown, asked, engine.now())
   }

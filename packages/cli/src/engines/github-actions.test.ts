@@ -45,7 +45,7 @@ it('makes a tool of a workflow file, with its inputs, and takes deliveries of it
   onTestFinished(() => composition.close())
   const { server, tools, routes } = composition
   expect(tools[0]).toMatchObject({
-    title: 'deploy',
+    title: 'Deploy',
     capabilities: { start: 'findable', gates: false },
     inputSchema: { properties: { version: { description: 'What to deploy' } }, required: ['version'] },
   })

@@ -167,8 +167,10 @@ export function workflowBody(place: Place, repository: Repository, workflow: Rep
   }
 }
 
-function workflowName({ fileName }: RepositoryWorkflow): string {
-  return fileName.replace(/\.ya?ml$/, '')
+/** The name in the workflow file, or the file's own. */
+function workflowName({ file, fileName }: RepositoryWorkflow): string {
+  const text = typeof file === 'string' ? file : (Object.values(file)[0] ?? '')
+  return /^name: *['"]?(.+?)['"]? *$/m.exec(text)?.[1] ?? fileName.replace(/\.ya?ml$/, '')
 }
 
 export function runBody(place: Place, view: RunView) {
