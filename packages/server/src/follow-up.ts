@@ -39,7 +39,7 @@ export interface FollowUp {
 const taskId: JsonSchema = {
   type: 'string',
   minLength: 1,
-  maxLength: 512,
+  maxLength: 1023,
   description: 'The task id, as given.',
 }
 

@@ -3,6 +3,7 @@ import type { TaskStore } from '../store.js'
 import type { SuiteRunner } from './runner.js'
 import { concurrencyTests } from './store-suite/concurrency.js'
 import { durabilityTests } from './store-suite/durability.js'
+import { idTests } from './store-suite/ids.js'
 import { keepTests } from './store-suite/keep.js'
 import { listTests } from './store-suite/list.js'
 import { modelTests } from './store-suite/model.js'
@@ -26,6 +27,11 @@ export interface StoreCapabilities {
   readonly durable: boolean
   /** Several processes can work on the same records. Without it that is not tested. */
   readonly multiProcess: boolean
+  /**
+   * It keeps records. Without it (`idOf`, and every one of `STORE_CAPABILITIES` in `lacks`) it is held to what is left:
+   * ids that are records, and saying what it can't do. Default true.
+   */
+  readonly keeps?: boolean
 }
 
 export interface StoreSuiteOptions {
@@ -51,7 +57,7 @@ export interface StoreTests {
 
 /** Proves that a store keeps the contract of TaskStore: one test for each of its sentences. */
 export function storeSuite(runner: SuiteRunner, options: StoreSuiteOptions): void {
-  const { durable, multiProcess } = options.capabilities
+  const { durable, multiProcess, keeps = true } = options.capabilities
   const group = (name: string, define: (tests: StoreTests) => void) =>
     runner.describe(name, () => {
       define({
@@ -79,6 +85,7 @@ export function storeSuite(runner: SuiteRunner, options: StoreSuiteOptions): voi
     })
 
   runner.describe(`TaskStore: ${options.name}`, () => {
+    if (!keeps) return group('ids that are records', idTests)
     group('create, get, update, delete', keepTests)
     group('list', listTests)
     group('claim', nameTests)

@@ -218,7 +218,7 @@ describe('parsers', () => {
   })
 
   it('read the tasks of a subscription, each once and only what can be an id', () => {
-    const taskIds = ['tsk_2', 'tsk_1', '', 'tsk_2', 'x'.repeat(513)]
+    const taskIds = ['tsk_2', 'tsk_1', '', 'tsk_2', 'x'.repeat(1024)]
     expect(parseListenParams({ notifications: { taskIds, toolsListChanged: true } })).toEqual({
       taskIds: ['tsk_2', 'tsk_1'],
     })

@@ -3,8 +3,8 @@ import { parseElicitResult } from '../../elicitation.js'
 import { parse } from '../../parse.js'
 import type { InputResponse } from '../../service/task-service.js'
 
-/** Ids are ours; anything longer is none of them and need not reach the store. */
-const MAX_TASK_ID = 512
+/** Ids are ours, sealed ones the longest; anything longer is none of them and need not reach the store. */
+const MAX_TASK_ID = 1_023
 /** More answers than any task asks questions. */
 const MAX_RESPONSES = 100
 
