@@ -8,10 +8,11 @@ import {
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { App } from './app.js'
+import type { Followers } from './followers.js'
+import { sessionOnChannel } from './legacy/session-on-channel.js'
 import { LISTEN } from './listen.js'
 import { withTaskSubscriptions } from './listen-on-channel.js'
 import { modernServer } from './modern.js'
-import { plainServer } from './plain.js'
 import type { Subscriptions } from './subscriptions.js'
 
 /** One client at the other end of a transport that carries both directions, such as a pair of pipes. */
@@ -24,19 +25,21 @@ export interface Channel {
 }
 
 /**
- * Serves one client, whose first message decides on the era: 2026-07-28 with tasks, or the plain path for those
- * before. Its owner is `local`: whoever holds the other end may do what this process may.
+ * Serves one client, whose first message decides on the era: 2026-07-28, or a session of those before. Its owner is `local`: whoever holds the other end may do what this process may.
  */
-export function serveChannel(app: App, subscriptions: Subscriptions, transport: Transport): Channel {
+export function serveChannel(
+  app: App,
+  subscriptions: Subscriptions,
+  followers: Followers,
+  transport: Transport,
+): Channel {
   const { counted, answered, ended } = counting(transport)
-  const handle = serveStdio(
-    ({ era }) => (era === 'modern' ? modernServer(app, undefined) : plainServer(app)),
-    {
-      transport: withTaskSubscriptions(app, subscriptions, counted),
-      maxSubscriptions: app.limits.maxSubscriptionsInAll,
-      onerror: ({ message }) => app.log.info({ reason: message }, 'a message was refused by the protocol'),
-    },
-  )
+  const older = sessionOnChannel(app, followers, counted)
+  const handle = serveStdio(({ era }) => (era === 'modern' ? modernServer(app, undefined) : older.server()), {
+    transport: withTaskSubscriptions(app, subscriptions, older.transport),
+    maxSubscriptions: app.limits.maxSubscriptionsInAll,
+    onerror: ({ message }) => app.log.info({ reason: message }, 'a message was refused by the protocol'),
+  })
   return { ended, answered, close: () => handle.close() }
 }
 

@@ -3,6 +3,7 @@ import {
   type Clock,
   createTaskService,
   type Ids,
+  type KeepsSessions,
   type Log,
   RunbridgeError,
   randomIds,
@@ -17,7 +18,10 @@ import { scopeChallenge } from './auth/scope-challenge.js'
 import { callGate } from './call-gate.js'
 import { type Channel, serveChannel } from './channel.js'
 import { FOLLOW_UPS } from './follow-up.js'
+import { createFollowers } from './followers.js'
 import { compileSchema, schemaValidator } from './json-schema.js'
+import { serveLegacy } from './legacy/serve-legacy.js'
+import { createSessions, type Sessions } from './legacy/sessions.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
 import { isListen, listenOverHttp } from './listen-http.js'
 import { modernServer } from './modern.js'
@@ -30,8 +34,11 @@ import type { Tool } from './tool.js'
 export interface RunbridgeOptions {
   /** As `resolveTool` makes them; their order is the order of `tools/list`. */
   readonly tools: readonly Tool[]
-  /** Stays the caller's: closing the server does not close it. */
-  readonly store: TaskStore
+  /**
+   * Stays the caller's: closing the server does not close it. Where it keeps no sessions, hosts of the revisions
+   * before 2026-07-28 are served over HTTP without one, and without tasks.
+   */
+  readonly store: TaskStore & Partial<KeepsSessions>
   /** Signs the state of questions. At least 32 random bytes, the same in every process behind one address. */
   readonly requestStateKey: Uint8Array
   /** Default: the system's. */
@@ -132,8 +139,14 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     },
   )
   const subscriptions = createSubscriptions(app)
+  const followers = createFollowers(service, clock, log)
+  // The older forms need a store that keeps what it is given.
+  const sessions =
+    store.sessions && store.lacks?.update === undefined
+      ? createSessions(app, store.sessions, followers)
+      : undefined
   const channels = new Set<Channel>()
-  const sweeping = sweepRegularly(app)
+  const sweeping = sweepRegularly(app, sessions)
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -144,7 +157,10 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     // The last answers leave in the turn after their calls have ended.
     await new Promise((resolve) => setImmediate(resolve))
     // A client that reads nothing any more can't be said goodbye to.
-    await atMost(CLOSE_MS, Promise.all([mcp.close(), ...[...channels].map((channel) => channel.close())]))
+    await atMost(
+      CLOSE_MS,
+      Promise.all([mcp.close(), sessions?.close(), ...[...channels].map((channel) => channel.close())]),
+    )
   }
 
   /** Waits for the work, but no longer. A timer left running would keep the process alive. */
@@ -168,11 +184,16 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
         audit({ action: 'call', owner: ownerOf(authInfo), tool: challenge.tool, outcome: 'denied' })
         return challenge.response
       }
-      const forward = (forwarded: Request) => mcp.fetch(forwarded, sent)
-      return isListen(request) ? listenOverHttp(app, subscriptions, request, sent, forward) : forward(request)
+      if (isListen(request)) {
+        const forward = (forwarded: Request) => mcp.fetch(forwarded, sent)
+        return listenOverHttp(app, subscriptions, request, sent, forward)
+      }
+      if (!sessions) return mcp.fetch(request, sent)
+      const served = await serveLegacy(sessions, request, sent, limits.maxBodyBytes)
+      return 'passed' in served ? mcp.fetch(request, served.passed) : served
     },
     connect(transport) {
-      const channel = serveChannel(app, subscriptions, transport)
+      const channel = serveChannel(app, subscriptions, followers, transport)
       channels.add(channel)
       void channel.ended.then(() => channels.delete(channel))
       return channel
@@ -219,13 +240,15 @@ function stateKey(key: Uint8Array): Uint8Array {
 }
 
 /** Ends when the server closes. A sweep that fails is tried again at the next turn. */
-async function sweepRegularly({ service, clock, limits, closing, log }: App): Promise<void> {
+async function sweepRegularly(app: App, sessions: Sessions | undefined): Promise<void> {
+  const { service, clock, limits, closing, log } = app
   while (!closing.aborted) {
     await clock.sleep(limits.sweepMs, closing)
     if (closing.aborted) return
     try {
       const { removed, settled } = await service.sweep()
       if (removed + settled > 0) log.info({ removed, settled }, 'swept tasks')
+      await sessions?.sweep()
     } catch (err) {
       log.warn({ err }, 'a sweep failed')
     }

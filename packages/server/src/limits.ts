@@ -12,6 +12,12 @@ export interface Limits {
   readonly maxBodyBytes: number
   /** How long a question before the start may wait for its answer, in ms. Default 1 hour. */
   readonly questionMs: number
+  /** Sessions of older revisions that one owner has open in this process; the idlest ends for a new one. Default 100. */
+  readonly maxSessions: number
+  /** How long a session of an older revision is kept that nobody uses, in ms. Default 1 hour. */
+  readonly sessionIdleMs: number
+  /** How long a question waits for a `tasks/result` before it goes out by itself, in ms. Default 5000. */
+  readonly askGraceMs: number
   /** How often a held call reports progress at least, in ms. Default 5000. */
   readonly progressMs: number
   /** How often expired tasks are removed and due starts settled, in ms. Default 15,000. */
@@ -29,6 +35,9 @@ export const DEFAULT_LIMITS: Limits = {
   maxSubscriptionsInAll: 1_000,
   maxBodyBytes: 1_048_576,
   questionMs: 3_600_000,
+  maxSessions: 100,
+  sessionIdleMs: 3_600_000,
+  askGraceMs: 5_000,
   progressMs: 5_000,
   sweepMs: 15_000,
   drainMs: 10_000,

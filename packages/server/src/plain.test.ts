@@ -1,3 +1,4 @@
+import { memory } from '@runbridge/stores/memory'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Exchange, send, sendLegacy } from './testing/raw-client.js'
 import { until, type World, type WorldOptions, world } from './testing/world.js'
@@ -303,7 +304,8 @@ describe('hosts of the 2025 era, without a session', () => {
   }
 
   it('get the plain path: tools, the hold, and the three tools to go on with', async () => {
-    await open({ tools: [{ name: 'order', holdMs: 0 }] })
+    const { sessions: _, ...store } = memory()
+    await open({ tools: [{ name: 'order', holdMs: 0 }], server: { store } })
     const { result } = await sendLegacy(w.http.url, 'initialize', hello)
     expect(result.capabilities).toEqual({ tools: {} })
     const list = await sendLegacy(w.http.url, 'tools/list')

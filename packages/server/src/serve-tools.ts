@@ -69,7 +69,11 @@ function roundOf(app: App, ctx: ServerContext, era: Era): CallRound {
 }
 
 /** Runs a handler; what it throws leaves as a JSON-RPC error without anything internal in it. */
-export async function answered<T>(app: App, handle: () => Promise<T>): Promise<T> {
+export async function answered<T>(
+  app: App,
+  handle: () => Promise<T>,
+  wireError: (error: RunbridgeError) => Pick<ProtocolError, 'code' | 'message' | 'data'> = jsonRpcError,
+): Promise<T> {
   try {
     return await handle()
   } catch (thrown) {
@@ -78,7 +82,7 @@ export async function answered<T>(app: App, handle: () => Promise<T>): Promise<T
     if (error.code === 'internal') {
       app.log.error({ err: error.cause ?? error }, 'a request met an unexpected error')
     }
-    const { code, message, data } = jsonRpcError(error)
+    const { code, message, data } = wireError(error)
     throw new ProtocolError(code, message, data)
   }
 }

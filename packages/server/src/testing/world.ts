@@ -10,6 +10,7 @@ import { memory } from '@runbridge/stores/memory'
 import { createServer, type RunbridgeOptions, type RunbridgeServer } from '../create-server.js'
 import { type HttpOptions, type HttpServer, serveHttp } from '../http.js'
 import { resolveTool, type ToolOptions } from '../resolve-tool.js'
+import type { Tool } from '../tool.js'
 
 /** A server over a real socket, whose engine, clock and store the test holds in its hands. */
 export interface World {
@@ -18,6 +19,7 @@ export interface World {
   readonly server: RunbridgeServer
   readonly http: HttpServer
   readonly store: ReturnType<typeof memory>
+  readonly tools: readonly Tool[]
   /** The n-th run that the engine was asked to start, as soon as there is one. */
   run(index?: number): Promise<FakeRun>
   /** Changes what the engine says of a run, and lets the server look at once. */
@@ -67,6 +69,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     server,
     http,
     store,
+    tools,
     run: (index = 0) => until(() => backend.executions[index]),
     async set(run, change) {
       change()

@@ -1,0 +1,75 @@
+import { isTerminal, type JsonObject, type Owner } from '@runbridge/core'
+import type { InputRequired } from '../ask.js'
+import { type CallAnswer, type CallRound, callTool, type ToolCall } from '../call-tool.js'
+import type { CallState } from '../request-state.js'
+import type { LegacyRequest } from './older-form.js'
+
+/**
+ * Answers a call whose questions are put to its client on the call's own stream: the older revisions have no
+ * multi round-trip, so its rounds are driven here and its state never leaves this process.
+ */
+export async function callWithQuestions(
+  request: LegacyRequest,
+  call: Omit<ToolCall, 'round' | 'caller'>,
+  caller = request.caller,
+): Promise<CallAnswer> {
+  let state: CallState | undefined
+  let inputResponses: JsonObject = {}
+  for (;;) {
+    const present = state
+    const round: CallRound = {
+      hasState: present !== undefined,
+      inputResponses,
+      open: async () => {
+        if (!present) throw new Error('This round has no state.')
+        return present
+      },
+      seal: async (sealed) => {
+        state = sealed
+        return ''
+      },
+    }
+    const answer = await callTool(request.app, { ...call, caller, round })
+    if (!('resultType' in answer) || answer.resultType !== 'input_required') return answer
+    const taskId = state?.kind === 'run' ? state.taskId : undefined
+    inputResponses = await put(request, caller.owner, (answer as InputRequired).inputRequests, taskId)
+  }
+}
+
+/** Puts all of the questions. What is not answered in time, or while its gate is open, has no response. */
+async function put(
+  { app, session, caller, id, gone }: LegacyRequest,
+  owner: Owner,
+  questions: InputRequired['inputRequests'],
+  taskId: string | undefined,
+): Promise<JsonObject> {
+  const closed = new AbortController()
+  const late = app.clock.timeout(app.limits.questionMs)
+  const over = AbortSignal.any([closed.signal, late, caller.signal, app.closing])
+  const answering = Object.entries(questions).map(async ([key, { method, params }]) => {
+    const { message, requestedSchema } = params
+    const elicitation = { method, params: { message, requestedSchema } }
+    const response = await session.questions.put(elicitation, { request: id, gone }, over)
+    return response && ([key, response] as const)
+  })
+  const settled = Promise.all(answering)
+  if (taskId !== undefined) {
+    // The gate may close without this person, and the call goes on then.
+    const keys = Object.keys(questions)
+    const watch = new AbortController()
+    void app.service
+      .wait(
+        { owner, taskId },
+        {
+          waitMs: app.limits.questionMs,
+          signal: AbortSignal.any([over, watch.signal]),
+          until: (task) =>
+            isTerminal(task.record.state) || !task.questions.some((each) => keys.includes(each.key)),
+        },
+      )
+      .catch(() => undefined)
+      .then(() => closed.abort())
+    await settled.finally(() => watch.abort())
+  }
+  return Object.fromEntries((await settled).filter((each) => each !== undefined)) as JsonObject
+}

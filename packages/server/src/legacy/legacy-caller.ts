@@ -1,0 +1,24 @@
+import type { ServerContext } from '@modelcontextprotocol/server'
+import type { App } from '../app.js'
+import { callerOf } from '../caller.js'
+import type { LegacyRequest } from './older-form.js'
+import type { Session } from './session.js'
+
+const NEVER = new AbortController().signal
+
+/** The request with its caller: who it is by the request, what it can by the beginning of its session. */
+export function legacyRequest(app: App, session: Session, ctx: ServerContext): LegacyRequest {
+  const caller = callerOf(ctx, 'legacy')
+  const gone = ctx.http?.req?.signal ?? NEVER
+  return {
+    app,
+    session,
+    id: ctx.mcpReq.id,
+    gone,
+    caller: {
+      ...caller,
+      elicitation: session.elicitation,
+      signal: AbortSignal.any([caller.signal, gone]),
+    },
+  }
+}
