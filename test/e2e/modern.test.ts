@@ -61,7 +61,8 @@ function first(outcome: Awaited<ReturnType<typeof call>>['outcome']): string | u
   return outcome.status === 'completed' ? outcome.result.content[0]?.text : undefined
 }
 
-describe.each(Object.entries(HOSTS))('over %s', (_, hostOf) => {
+// Each client over stdio starts two processes: one to learn the revision, and its own.
+describe.each(Object.entries(HOSTS))('over %s', { timeout: 60_000 }, (_, hostOf) => {
   let host: Host
   const open: Connected[] = []
 
