@@ -1,0 +1,84 @@
+// `npm run bench [-- --json]`: what Runbridge costs on this machine, each beside what it stands on, and what an hour of
+// executions costs in calls of AWS. Bounded in time and count. Nothing here passes or fails: tests assert counts, and
+// docs/performance.md says what each figure means.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bundleSize } from '../bench/bundle-size.mjs'
+import { memoryFigures } from '../bench/memory-figures.mjs'
+import { simulateHour } from '../bench/simulated-hour.mjs'
+import { startUp } from '../bench/start-up.mjs'
+import { throughput } from '../bench/throughput.mjs'
+
+const json = process.argv.includes('--json')
+const say = (/** @type {string} */ line) => json || console.log(line)
+
+/** @type {{ name: string, run: (folder: string) => Promise<import('../bench/measure.mjs').Figure[]> }[]} */
+const PARTS = [
+  { name: 'Requests over HTTP', run: throughput },
+  { name: 'Start', run: startUp },
+  { name: 'Memory', run: memoryFigures },
+  { name: 'Bundle', run: bundleSize },
+]
+
+const HOURS = [
+  { runs: 1, clients: 1 },
+  { runs: 1, clients: 100 },
+  { runs: 200, clients: 1 },
+  { runs: 200, clients: 100 },
+]
+
+const folder = mkdtempSync(join(tmpdir(), 'runbridge-bench-'))
+/** @type {import('../bench/measure.mjs').Figure[]} */
+const figures = []
+/** @type {Record<string, number>} */
+const callsPerRunHour = {}
+/** @type {import('../bench/simulated-hour.mjs').HourFigures[]} */
+const simulatedHours = []
+try {
+  for (const { name, run } of PARTS) {
+    say(`${name}:`)
+    for (const each of await run(folder)) {
+      figures.push(each)
+      say(`  ${each.name.padEnd(76)} ${String(each.value).padStart(8)} ${each.unit}`)
+    }
+  }
+  say('An hour of running executions, in calls of AWS:')
+  for (const hour of HOURS) {
+    const seen = await simulateHour(hour)
+    simulatedHours.push(seen)
+    const name = `${counted(hour.runs, 'run')}, ${counted(hour.clients, 'client')} each`
+    callsPerRunHour[name] = seen.callsPerRunHour
+    figures.push({ name: `calls per run-hour, ${name}`, value: seen.callsPerRunHour, unit: 'calls' })
+    say(`  ${name}: ${seen.callsPerRunHour.toFixed(1)} calls per run-hour, ${seen.polls} polls`)
+    for (const { action, worstSecond, perSecond } of seen.quotas) {
+      const total = seen.calls[action] ?? 0
+      say(
+        `    ${action.padEnd(22)} ${String(total).padStart(6)}, worst second ${worstSecond} of ${perSecond} a second`,
+      )
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+const [cpu] = cpus()
+const machine = {
+  node: process.version,
+  platform: `${process.platform} ${process.arch}`,
+  cpu: cpu?.model,
+  cpus: cpus().length,
+}
+if (json) {
+  const date = new Date().toISOString().slice(0, 10)
+  console.log(JSON.stringify({ date, machine, figures, callsPerRunHour, simulatedHours }, null, 2))
+}
+// The last line, and no part of the JSON.
+const last = `bench: ${figures.length} figures`
+if (json) console.error(last)
+else console.log(last)
+
+/** @param {number} count @param {string} what */
+function counted(count, what) {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
