@@ -7,7 +7,7 @@ const MACHINE = 'arn:aws:states:us-east-1:123456789012:stateMachine:order'
 
 /**
  * @typedef {{ action: string, at: number }} Call
- * @typedef {import('@aws-sdk/client-sfn').HistoryEvent} HistoryEvent
+ * @typedef {{ id: number, previousEventId: number, type: string, timestamp: Date, [details: string]: unknown }} HistoryEvent
  */
 
 /**
