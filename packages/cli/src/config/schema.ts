@@ -31,6 +31,11 @@ const limits = {
   questionMs: ms('How long a question before the start may wait for its answer').default(
     DEFAULT_LIMITS.questionMs,
   ),
+  maxSessions: count('Open sessions of one host of an older revision').default(DEFAULT_LIMITS.maxSessions),
+  sessionIdleMs: ms('How long such a session is kept that nobody uses').default(DEFAULT_LIMITS.sessionIdleMs),
+  askGraceMs: ms(
+    'How long a question of a task waits for a `tasks/result` before it goes out by itself',
+  ).default(DEFAULT_LIMITS.askGraceMs),
   progressMs: ms('How often a held call reports progress at least').default(DEFAULT_LIMITS.progressMs),
   sweepMs: ms('How often expired tasks are removed and due starts settled').default(DEFAULT_LIMITS.sweepMs),
   drainMs: ms('How long a graceful end waits for what is under way').default(DEFAULT_LIMITS.drainMs),
