@@ -17,6 +17,7 @@ import { audited, auditTo } from './audit.js'
 import { scopeChallenge } from './auth/scope-challenge.js'
 import { callGate } from './call-gate.js'
 import { type Channel, serveChannel } from './channel.js'
+import { checkStore } from './check-store.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { createFollowers } from './followers.js'
 import { compileSchema, schemaValidator } from './json-schema.js'
@@ -96,6 +97,7 @@ const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
 export function createServer(options: RunbridgeOptions): RunbridgeServer {
   const { store, clock = systemClock, ids = randomIds(), log = silent } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  checkStore(store, options.tools)
   const closing = new AbortController()
   const audit = auditTo(options.audit ?? silent)
   const service = audited(
@@ -138,8 +140,8 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
       onerror: ({ message }) => log.info({ reason: message }, 'a request was refused by the protocol'),
     },
   )
-  const subscriptions = createSubscriptions(app)
   const followers = createFollowers(service, clock, log)
+  const subscriptions = createSubscriptions(app, followers)
   // The older forms need a store that keeps what it is given.
   const sessions =
     store.sessions && store.lacks?.update === undefined
@@ -201,7 +203,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     async unready() {
       if (closing.signal.aborted) return 'This server is shutting down.'
       try {
-        await store.list('readyz', {}, 1)
+        await store.get({ owner: 'readyz', taskId: 'readyz' })
         return undefined
       } catch (err) {
         log.warn({ err }, 'the store can not be reached')

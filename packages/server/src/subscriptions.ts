@@ -3,7 +3,7 @@ import { isTerminal, type Owner, RunbridgeError } from '@runbridge/core'
 import { type DetailedTask, detailedTask } from '@runbridge/core/wire/ext-tasks'
 import type { App } from './app.js'
 import type { Caller } from './caller.js'
-import { createFollowers } from './followers.js'
+import type { Followers } from './followers.js'
 import { lookAt, ownRecord } from './own-task.js'
 
 /** The pause after a look that failed, such as at a store that can't be reached, in ms. */
@@ -47,8 +47,7 @@ export interface Subscriptions {
   readonly size: { readonly subscriptions: number; readonly tasks: number }
 }
 
-export function createSubscriptions(app: App): Subscriptions {
-  const followers = createFollowers(app.service, app.clock, app.log)
+export function createSubscriptions(app: App, followers: Followers): Subscriptions {
   const open = new Map<TaskSubscription, Owner>()
 
   function admit(owner: Owner): void {
@@ -98,7 +97,7 @@ async function exists(app: App, owner: Owner, taskId: string): Promise<boolean> 
 function subscribe(
   app: App,
   { id, caller, taskIds }: Wanted,
-  follow: ReturnType<typeof createFollowers>['follow'],
+  follow: Followers['follow'],
   closed: () => void,
 ): TaskSubscription {
   const due = new Set(taskIds)
