@@ -97,8 +97,8 @@ describe('a store that keeps nothing', () => {
     await expect(elsewhere().get(record)).resolves.toMatchObject({ record: { state: 'starting' } })
     expect(backend.callsOf('find')).toHaveLength(finds)
     await clock.advance(START_TIMEOUT_MS + CLOCK_ALLOWANCE_MS + VISIBILITY_MS)
-    const signal = new AbortController().signal
-    while ((await backend.find({ id: 'arn:deploy' }, 'rb-1', { signal })).kind === 'unreadable');
+    const signal = () => new AbortController().signal
+    while ((await backend.find({ id: 'arn:deploy' }, 'rb-1', { signal: signal() })).kind === 'unreadable');
     expect((await elsewhere().get(record)).record.state).toBe('running')
   })
 

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { type Log, RunbridgeError, type SecretStore, type TaskStore, toRunbridgeError } from '@runbridge/core'
 import {
   createServer,
@@ -9,11 +7,10 @@ import {
   type Tool,
   type ToolOptions,
 } from '@runbridge/server'
-import { memory } from '@runbridge/stores/memory'
-import { sqlite } from '@runbridge/stores/sqlite'
 import type { Config, ToolConfig } from './config/schema.js'
 import { githubRoutes } from './engines/github-actions.js'
 import { type EngineOptions, type Engines, openEngines } from './engines.js'
+import { openStore } from './open-store.js'
 import { version } from './version.js'
 
 export interface ComposeOptions extends EngineOptions {
@@ -41,7 +38,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   const engines = openEngines(config.engines, options)
   try {
     const tools = toolsOrThrow(await resolveTools(config, engines, options.signal))
-    const store = await openStore(config.store)
+    const store = await openStore(config.store, options.log)
     try {
       return await joined(config, tools, store, engines, options)
     } catch (thrown) {
@@ -62,6 +59,11 @@ async function joined(
   { log, audit }: ComposeOptions,
 ): Promise<Composition> {
   const { name, title, instructions, secret, limits } = config.server
+  const noEvents = store.lacks?.byRun
+  if (noEvents !== undefined && config.engines.githubActions?.webhook) {
+    const problem = 'engines.githubActions.webhook finds no task to tell'
+    throw new RunbridgeError('misconfigured', `${problem}: ${noEvents}. Remove it, or name another store.`)
+  }
   const server = createServer({
     tools,
     store,
@@ -82,13 +84,6 @@ async function joined(
   }
   const routes = githubRoutes(config.engines.githubActions, server.service)
   return { server, tools, routes, close }
-}
-
-export async function openStore(store: Config['store']): Promise<TaskStore & SecretStore> {
-  if (!store.sqlite) return memory()
-  const { path } = store.sqlite
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  return sqlite({ path })
 }
 
 export interface ResolvedTool {

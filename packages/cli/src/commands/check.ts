@@ -1,10 +1,11 @@
 import { RunbridgeError, toRunbridgeError } from '@runbridge/core'
 import { openAuth } from '../auth.js'
-import { openStore, type ResolvedTool, resolveTools } from '../compose.js'
+import { type ResolvedTool, resolveTools } from '../compose.js'
 import { loadConfig } from '../config/config.js'
 import type { Config } from '../config/schema.js'
 import type { Access } from '../engines/bound.js'
 import { type Engines, openEngines, workflowOf } from '../engines.js'
+import { openStore } from '../open-store.js'
 import { EXIT, exitStatus } from './exit.js'
 import type { Io } from './io.js'
 

@@ -111,7 +111,7 @@ describe('a wrong file says where, which rule and what to write instead', () => 
     [
       'two stores',
       `store: { memory: {}, sqlite: {} }\n${tool('')}`,
-      ['1:8 store: name exactly one store: `sqlite: {}` or `memory: {}`'],
+      ['1:8 store: name exactly one store: `sqlite`, `postgres`, `dynamodb`, `sealed` or `memory`'],
     ],
     ['no tools', 'tools: []\n', ['1:8 tools: name at least one tool']],
     [

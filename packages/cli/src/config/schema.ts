@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { authSchema, scopes } from './auth-schema.js'
 import { githubActionsEngine, githubActionsTool } from './github-actions-schema.js'
 import { googleWorkflowsEngine, googleWorkflowsTool } from './google-workflows-schema.js'
+import { storeSchema } from './store-schema.js'
 
 const text = (description: string) => z.string().min(1).describe(description)
 const ms = (description: string) => z.int().min(0).describe(`${description}, in milliseconds`)
@@ -90,27 +91,6 @@ const server = z
       .describe('What is logged, as JSON lines on standard error'),
   })
   .describe('How the server listens and presents itself')
-
-const store = z
-  .strictObject({
-    sqlite: z
-      .strictObject({
-        path: text('The file. A relative path starts at the folder of this configuration file').default(
-          '.runbridge/tasks.sqlite',
-        ),
-      })
-      .optional()
-      .describe('One SQLite file, shared by any number of processes on this machine. The default'),
-    memory: z
-      .strictObject({})
-      .optional()
-      .describe('Nothing survives a restart: runs go on in the engine, but no client finds them again'),
-  })
-  .refine(
-    (stores) => Object.values(stores).filter((store) => store !== undefined).length === 1,
-    'name exactly one store: `sqlite: {}` or `memory: {}`',
-  )
-  .describe('Where task records are kept: exactly one of these')
 
 const engines = z
   .strictObject({
@@ -280,7 +260,7 @@ export const toolSchema = tool.refine(
 export const configSchema = z
   .strictObject({
     server: server.prefault({}),
-    store: store.prefault({ sqlite: {} }),
+    store: storeSchema.prefault({ sqlite: {} }),
     engines: engines.prefault({}),
     tools: z.array(toolSchema).min(1, 'name at least one tool').describe('The tools'),
   })

@@ -76,6 +76,9 @@ export function createTaskService(options: ServiceOptions): TaskService {
       if (!isTerminal(record.state)) {
         throw new RunbridgeError('conflict', 'Only a task that has ended can be deleted; cancel it first.')
       }
+      const reason = store.lacks?.delete
+      if (reason !== undefined)
+        throw new RunbridgeError('unsupported', `This task can not be deleted: ${reason}.`)
       await store.delete(key)
     },
     async hint(query) {
