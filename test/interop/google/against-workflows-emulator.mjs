@@ -9,22 +9,24 @@ import { startWorkflowsEmulator } from './workflows-emulator.mjs'
 /** Tells what it was given to a witness, so that a run is seen whatever the answer is. */
 const WORKFLOW = `
 main:
-  params: [who, witness]
+  params: [args]
   steps:
     - check:
         switch:
-          - condition: \${who == "nobody"}
+          - condition: \${args.who == "nobody"}
             raise: "nobody to greet"
     - tell:
         call: http.post
         args:
-          url: \${witness}
+          url: \${args.witness}
           body:
-            who: \${who}
+            who: \${args.who}
     - done:
         return:
-          hello: \${who}
+          hello: \${args.who}
 `
+/** At Google the whole argument is the parameter; here it is the argument's member of that name. */
+const argumentOf = (/** @type {string} */ who, /** @type {string} */ witness) => ({ args: { who, witness } })
 const WORKFLOW_NAME = 'projects/local/locations/us-central1/workflows/greet'
 const RUN = { id: `${WORKFLOW_NAME}/executions/none`, attempt: 0 }
 
@@ -42,7 +44,7 @@ export async function againstWorkflowsEmulator(checks) {
   const context = () => ({ signal: AbortSignal.timeout(20_000) })
   const name = (/** @type {string} */ what) => `workflows-emulator: ${what}`
   const start = (/** @type {string} */ who, /** @type {object} */ more = {}) =>
-    backend.start({ ...workflow, ...more }, 'rb-1', { who, witness: witness.url }, context())
+    backend.start({ ...workflow, ...more }, 'rb-1', argumentOf(who, witness.url), context())
   try {
     await checks.check(name('a start runs the workflow once, with its argument'), async () => {
       await start('Ada')
@@ -87,7 +89,7 @@ async function lacks({ known }, url, name, witness) {
   const at = (/** @type {string} */ path, /** @type {RequestInit} */ init = {}) =>
     fetch(`${url}/v1/${path}`, init)
   const created = async () => {
-    const argument = JSON.stringify({ who: 'Ada', witness })
+    const argument = JSON.stringify(argumentOf('Ada', witness))
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ argument, labels: { runbridge: 'rb-2' } })
     return (await at(`${WORKFLOW_NAME}/executions`, { method: 'POST', headers, body })).json()
@@ -101,6 +103,16 @@ async function lacks({ known }, url, name, witness) {
     'it answers with the result of the workflow, when that has ended',
     async () => {
       match(String((await created()).name), /\/executions\//)
+    },
+  )
+  await known(
+    name('the argument as a whole is the parameter'),
+    'it takes the member of the argument that has the name of the parameter',
+    async () => {
+      const argument = JSON.stringify({ who: 'Ada', witness })
+      const headers = { 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify({ argument }) }
+      ok((await at(`${WORKFLOW_NAME}/executions`, init)).ok)
     },
   )
   await known(name('executions can be listed by label'), 'there is no list', () =>
@@ -124,7 +136,7 @@ async function lacks({ known }, url, name, witness) {
     name('a failure is told as Google tells it'),
     'it answers 500 without a body of Google',
     async () => {
-      const argument = JSON.stringify({ who: 'nobody', witness })
+      const argument = JSON.stringify(argumentOf('nobody', witness))
       const headers = { 'content-type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify({ argument }) }
       const response = await at(`${WORKFLOW_NAME}/executions`, init)

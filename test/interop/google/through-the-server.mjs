@@ -21,7 +21,7 @@ const workflowsFor = (work) => ({
   greet: {
     description: 'Says hello.',
     steps: [
-      { step: 'think', ms: 300 },
+      { step: 'think', ms: 1_500 },
       { step: 'say', return: { hello: '$input.name' } },
     ],
   },
@@ -163,8 +163,12 @@ export async function throughTheServer(checks, transport) {
       hold()
       const { taskId, messages, end } = await client.call('work')
       await until(() => messages.some((message) => message.includes('Now at: "main.work"')))
-      await client.cancel(taskId)
+      engine.resetCalls()
+      // The client that follows a task takes its own cancel for the end.
+      const other = await connect(server.url, person)
+      await other.cancel(taskId)
       await until(() => engine.calls().byOperation.CancelExecution !== undefined)
+      await other.close()
       work.finish()
       const { status, text } = await end
       deepStrictEqual([status, text], ['completed', 'finished'])

@@ -35,7 +35,6 @@ async function environment() {
   mkdirSync(caches, { recursive: true })
   await succeed('python3', ['-m', 'venv', folder])
   const python = join(folder, 'bin/python')
-  // Its metadata does not name setuptools, which a part of it needs.
   await succeed(python, ['-m', 'pip', 'install', '--quiet', `workflows-emulator==${VERSION}`])
   mkdirSync(ready)
   return folder
