@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bearerAuth } from './auth/bearer-auth.js'
 import { AUDIENCE, type Issuer, startIssuer } from './testing/issuer.js'
-import { OPERATIONS } from './testing/operations.js'
+import { httpLegacy } from './testing/legacy-client.js'
+import { type Named, OPERATIONS } from './testing/operations.js'
 import { send } from './testing/raw-client.js'
 import { type World, world } from './testing/world.js'
 
@@ -17,7 +18,13 @@ const REFUSED: Record<string, () => Promise<string> | undefined> = {
   nobody: () => undefined,
 }
 
-const UNKNOWN_TASK = `tsk_${'A'.repeat(24)}`
+const SAME_LENGTH: Named = {
+  task: `tsk_${'A'.repeat(24)}`,
+  older: `tsk_${'A'.repeat(24)}`,
+  underId: 'not-of-ada',
+  state: '',
+  session: `ses_${'A'.repeat(32)}`,
+}
 
 let one: Issuer
 let two: Issuer
@@ -31,48 +38,58 @@ afterAll(async () => {
   await two.close()
 })
 
-let taskId: string
-/** What a question in the middle of the owner's other call carries. */
-let state: string
+let named: Named
 beforeEach(async () => {
   const auth = bearerAuth({
     jwt: [one, two].map(({ issuer }) => ({ issuer, audience: AUDIENCE })),
     resourceUrl: AUDIENCE,
   })
   w = await world({ tools: [{ name: 'deploy', humanInput: 'model', holdMs: 1000 }], http: { auth } })
-  const headers = { authorization: await owner() }
-  const call = (sent: object) =>
-    send(w.http.url, 'tools/call', { name: 'deploy', arguments: {} }, { headers, ...sent })
-  taskId = (await call({ tasks: true })).result.taskId
-  const held = call({ elicitation: true })
+  const token = await one.token({ sub: 'ada' })
+  const headers = { authorization: `Bearer ${token}` }
+  const call = { name: 'deploy', arguments: {} }
+  const sent = (more: object) => send(w.http.url, 'tools/call', call, { headers, ...more })
+  const task = (await sent({ tasks: true })).result.taskId
+  const held = sent({ elicitation: true })
   for (const index of [0, 1]) {
     const run = await w.run(index)
     await w.set(run, () => w.backend.openGate(run.runKey, { id: 'a' }))
   }
-  state = (await held).result.requestState
-  expect(typeof state).toBe('string')
+  const client = await httpLegacy(w.http.url, { token })
+  const older = (await client.ask('tools/call', { ...call, task: {} })).result.task.taskId
+  const underId = 'id-of-ada-'
+  client.send('tools/call', { ...call, _meta: { 'modelcontextprotocol.io/task': { taskId: underId } } })
+  await w.run(3)
+  named = { task, older, underId, state: (await held).result.requestState, session: client.sessionId ?? '' }
 })
 afterEach(() => w.close())
 
 const owner = async () => `Bearer ${await one.token({ sub: 'ada' })}`
 const foreignTo = (caller: () => Promise<string>) => caller().then((token) => `Bearer ${token}`)
+const unknownTo = (): Named => ({ ...SAME_LENGTH, state: 'x'.repeat(named.state.length) })
 const untouched = () =>
   expect(w.backend.executions.map(({ cancels, answers }) => [cancels.length, answers.size])).toEqual([
+    [0, 0],
+    [0, 0],
     [0, 0],
     [0, 0],
   ])
 
 describe.each(OPERATIONS)('$name', (operation) => {
   it('serves the owner', async () => {
-    const seen = await operation.ask(w.http.url, await owner(), taskId, state)
-    expect(seen.status).toBe(200)
+    if (operation.ended) {
+      for (const run of w.backend.executions)
+        await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded', output: 'Done' }))
+    }
+    const seen = await operation.ask(w.http.url, await owner(), named)
+    expect(seen.status).toBeLessThan(300)
     expect(seen.body).toMatch(operation.owner)
   })
 
   it.each(Object.entries(CALLERS))('tells %s the same bytes of it as of no task', async (_name, caller) => {
     const authorization = await foreignTo(caller)
-    const foreign = await operation.ask(w.http.url, authorization, taskId, state)
-    const unknown = await operation.ask(w.http.url, authorization, UNKNOWN_TASK, 'x'.repeat(state.length))
+    const foreign = await operation.ask(w.http.url, authorization, named)
+    const unknown = await operation.ask(w.http.url, authorization, unknownTo())
     expect(foreign).toEqual(unknown)
     expect(foreign.body).not.toMatch(operation.owner)
     untouched()
@@ -81,8 +98,8 @@ describe.each(OPERATIONS)('$name', (operation) => {
   it.each(Object.entries(REFUSED))('refuses %s before it is looked at', async (_name, caller) => {
     const token = await caller()
     const authorization = token && `Bearer ${token}`
-    const foreign = await operation.ask(w.http.url, authorization, taskId, state)
-    const unknown = await operation.ask(w.http.url, authorization, UNKNOWN_TASK, 'x')
+    const foreign = await operation.ask(w.http.url, authorization, named)
+    const unknown = await operation.ask(w.http.url, authorization, unknownTo())
     expect(foreign.status).toBe(401)
     expect(foreign.challenge).toContain('resource_metadata=')
     expect(foreign).toEqual(unknown)
@@ -133,5 +150,15 @@ describe('what one caller uses up', () => {
     expect(again).toBe(first)
     expect(other).not.toBe(first)
     expect(w.backend.executions).toHaveLength(2)
+  })
+
+  it('and an id that one client chose is free for every other caller', async () => {
+    const client = await httpLegacy(w.http.url, { token: await one.token({ sub: 'grace' }) })
+    const _meta = { 'modelcontextprotocol.io/task': { taskId: named.underId } }
+    client.send('tools/call', { name: 'deploy', arguments: {}, _meta })
+    await w.run(4)
+    const { result } = await client.ask('tasks/get', { taskId: named.underId })
+    expect(result.status).toMatch(/submitted|working/)
+    expect(w.backend.executions).toHaveLength(5)
   })
 })
