@@ -38,6 +38,18 @@ const emulator = await startStepFunctionsEmulator({
         },
       },
     },
+    abandoned: {
+      StartAt: 'Both',
+      States: {
+        Both: {
+          Type: 'Parallel',
+          Branches: [branch('Ask', approval('Is it wanted?')), branch('Veto', approval('Any veto?'))],
+          Catch: [{ ErrorEquals: ['States.ALL'], Next: 'Rest' }],
+          End: true,
+        },
+        Rest: { Type: 'Wait', Seconds: 600, End: true },
+      },
+    },
     flaky: {
       StartAt: 'Charge',
       States: {
@@ -129,6 +141,25 @@ it('two gates are open at once beside a busy branch, and each takes its own answ
   const done = await until(release, run, ended)
   expect(done).toMatchObject({ state: 'succeeded', gates: [] })
   expect((done.output as unknown[]).slice(0, 2)).toEqual([{ ok: 2 }, { ok: 1 }])
+})
+
+it('the question of a branch that is aborted with its sibling closes, and its answer is too late', async () => {
+  const abandoned = { id: emulator.stateMachineArn('abandoned') }
+  const run = await started(abandoned, 'abandoned')
+  const { gates } = await until(abandoned, run, (snapshot) => snapshot.gates.length === 2)
+  const [ask, veto] = ['Ask', 'Veto'].map((step) => gates.find((gate) => gate.step === step)!)
+  expect(await backend.answer(abandoned, run, veto!, { action: 'decline' }, context)).toEqual({
+    kind: 'delivered',
+  })
+  const resting = await until(
+    abandoned,
+    run,
+    ({ progress }) => progress?.message.startsWith('Rest since') === true,
+  )
+  expect(resting).toMatchObject({ state: 'running', gates: [] })
+  const accept = { action: 'accept', content: {} } as const
+  expect(await backend.answer(abandoned, run, ask!, accept, context)).toEqual({ kind: 'too_late' })
+  await backend.cancel(abandoned, run, 'seen', context)
 })
 
 it('our own answer, whose first attempt was lost, is delivered within the retries of the SDK', async () => {
