@@ -14,8 +14,6 @@ export interface Followers {
    * ask. Returns the way to stop; with its last listener, the follower of a task stops too.
    */
   follow(key: TaskKey, changed: () => void): () => void
-  /** How many tasks are followed. */
-  readonly size: number
 }
 
 interface Follower {
@@ -74,9 +72,6 @@ export function createFollowers(service: TaskService, clock: Clock, log: Log): F
         followers.delete(name)
         follower.stop.abort()
       }
-    },
-    get size() {
-      return followers.size
     },
   }
 }

@@ -43,8 +43,7 @@ export interface Subscriptions {
   open(wanted: Wanted): Promise<TaskSubscription>
   /** Ends all of them; those who read them say goodbye. */
   closeAll(): void
-  /** How many are open, and how many tasks they follow together. */
-  readonly size: { readonly subscriptions: number; readonly tasks: number }
+}
 }
 
 export function createSubscriptions(app: App, followers: Followers): Subscriptions {
@@ -77,9 +76,6 @@ export function createSubscriptions(app: App, followers: Followers): Subscriptio
     },
     closeAll() {
       for (const subscription of [...open.keys()]) subscription.close()
-    },
-    get size() {
-      return { subscriptions: open.size, tasks: followers.size }
     },
   }
 }
