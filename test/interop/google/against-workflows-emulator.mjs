@@ -92,7 +92,8 @@ async function lacks({ known }, url, name, witness) {
     const argument = JSON.stringify(argumentOf('Ada', witness))
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ argument, labels: { runbridge: 'rb-2' } })
-    return (await at(`${WORKFLOW_NAME}/executions`, { method: 'POST', headers, body })).json()
+    const response = await at(`${WORKFLOW_NAME}/executions`, { method: 'POST', headers, body })
+    return /** @type {any} */ (await response.json())
   }
   const shows = async (/** @type {string} */ path) => {
     const response = await at(path)

@@ -61,12 +61,12 @@ export async function connect(url, person) {
     /** @param {string} name @param {Record<string, any>} [args] */
     call: async (name, args = {}) => follow(await session.callTool(name, args)),
     /** Goes on with a task of an earlier server. @param {string} taskId */
-    resume: async (taskId) =>
-      follow(
-        await session.resumeTask({ endpointId, generation: 'v2', taskId, originalOperation: 'tools/call' }),
-      ),
+    async resume(taskId) {
+      const reference = { endpointId, generation: 'v2', taskId, originalOperation: 'tools/call' }
+      return follow(await session.resumeTask(/** @type {any} */ (reference)))
+    },
     /** @param {string} taskId */
-    cancel: (taskId) => session.cancelTask(taskId),
+    cancel: (taskId) => session.cancelTask(/** @type {any} */ (taskId)),
     async close() {
       await raw.close()
       await client.close()
@@ -106,7 +106,9 @@ function rawDispatch(transport) {
     const answer = new Promise((resolve, reject) => {
       pending.set(id, resolve)
       options?.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
-      transport.send(/** @type {any} */ ({ ...request, jsonrpc: '2.0', id })).catch(reject)
+      transport
+        .send(/** @type {any} */ ({ .../** @type {object} */ (request), jsonrpc: '2.0', id }))
+        .catch(reject)
     })
     return answer.finally(() => pending.delete(id))
   }
