@@ -44,7 +44,6 @@ export interface Subscriptions {
   /** Ends all of them; those who read them say goodbye. */
   closeAll(): void
 }
-}
 
 export function createSubscriptions(app: App, followers: Followers): Subscriptions {
   const open = new Map<TaskSubscription, Owner>()
