@@ -64,7 +64,9 @@ describe('a tool that watches runs', () => {
       call('watch', { run: 'run-1' }, {}),
       sendLegacy(w.http.url, 'tools/call', { name: 'watch', arguments: { run: 'run-1' } }),
     ]
-    while (w.backend.callsOf('attach').length < 2) await new Promise((resolve) => setImmediate(resolve))
+    while ((await w.store.list('local', {}, 10)).records.length < 2) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     w.backend.set('foreign', { state: 'succeeded', output: 'shipped' })
     await w.clock.advance(5_000)
     for (const answer of await Promise.all(held)) expect(text(answer)).toMatch(/^shipped/)
