@@ -28,6 +28,9 @@ describe('runbridge demo', () => {
       /answer +accept \{"comment":"Friday is fine"\}/,
       /result +\{"deployed":"1\.2\.3","approvalComment":"Friday is fine"\}/,
       /failure +The run failed at step "ImportFile" with "FileMissing"/,
+      /Now at: "main\.translate, main\.page" \(\d of 3\)/,
+      /input_required +Publish this translation\?/,
+      /result +\{"language":"fr","pages":3,"review":\{"approved":true,"editor":"Ada"\}\}/,
       /All as it should be/,
     ]
     const places = inOrder.map((pattern) => out.search(pattern))

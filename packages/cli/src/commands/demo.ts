@@ -8,6 +8,7 @@ import { compose } from '../compose.js'
 import { parseConfig, problemList } from '../config/config.js'
 import type { Config } from '../config/schema.js'
 import { startDemoEngine } from '../demo/engine.js'
+import { startDemoGoogle } from '../demo/google.js'
 import { openTheatre } from '../demo/play-scene.js'
 import { SCENES } from '../demo/scenes.js'
 import { createLog } from '../log.js'
@@ -20,7 +21,7 @@ const configFile = fileURLToPath(new URL('../../demo/runbridge.yaml', import.met
 const LIMIT_MS = 28_000
 
 /**
- * Runs three state machines as tasks: embedded engine, server and official client over real sockets in this
+ * Runs workflows of two engines as tasks: embedded engines, server and official client over real sockets in this
  * process. Ok only if every one of them went as it should.
  */
 export async function demo(options: { readonly signal: AbortSignal }, io: Io): Promise<number> {
@@ -43,7 +44,13 @@ async function play(cleanups: (() => Promise<void>)[], signal: AbortSignal, io: 
   cleanups.push(() => rm(folder, { recursive: true, force: true }))
   const engine = await startDemoEngine()
   cleanups.push(() => engine.close())
-  const config = await demoConfig({ DEMO_FOLDER: folder, DEMO_ENGINE: engine.url })
+  const google = await startDemoGoogle()
+  cleanups.push(() => google.close())
+  const config = await demoConfig({
+    DEMO_FOLDER: folder,
+    DEMO_ENGINE: engine.url,
+    DEMO_GOOGLE: google.url,
+  })
   const composition = await compose(config, {
     log: createLog(config.server.logLevel),
     signal,
@@ -52,8 +59,11 @@ async function play(cleanups: (() => Promise<void>)[], signal: AbortSignal, io: 
   cleanups.push(() => composition.close())
   const http = await serveHttp({ server: composition.server, port: config.server.port })
   cleanups.push(() => http.close())
-  io.out('Three state machines as MCP tasks. Everything runs in this process, over real sockets.\n')
+  io.out(
+    'Three state machines and a Google workflow as MCP tasks. Everything runs in this process, over real sockets.\n',
+  )
   io.out(`  engine  ${engine.url}  speaks the Step Functions API`)
+  io.out(`  engine  ${google.url}  speaks the Google Cloud Workflows API, on gRPC and REST`)
   io.out(`  server  ${http.url}  speaks MCP 2026-07-28 with tasks`)
   io.out('  client  @modelcontextprotocol/client with @modelcontextprotocol/ext-tasks')
 
@@ -69,7 +79,9 @@ async function play(cleanups: (() => Promise<void>)[], signal: AbortSignal, io: 
   io.out('')
   for (const problem of problems) io.err(`Not as it should be: ${problem}`)
   if (problems.length > 0) return EXIT.failed
-  io.out('All as it should be: an order shipped, a deploy approved, a batch that failed where it had to.')
+  io.out(
+    'All as it should be: an order shipped, a deploy approved, a batch that failed where it had to, a manual published.',
+  )
   return EXIT.ok
 }
 

@@ -36,6 +36,13 @@ export const SCENES: readonly Scene[] = [
     args: { month: '2026-06' },
     expected: { isError: true, text: 'ImportFile' },
   },
+  {
+    title: 'A Google Cloud workflow: pages in a loop, then an editor is asked by a callback',
+    tool: 'translate_manual',
+    args: { language: 'fr' },
+    answer: { action: 'accept', content: { editor: 'Ada' } },
+    expected: { isError: false, text: '"review":{"approved":true,"editor":"Ada"}' },
+  },
 ]
 
 /** What of a scene did not go as it should; undefined when all did. */
