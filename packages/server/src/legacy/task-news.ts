@@ -111,8 +111,9 @@ function teller(
     if (!canBeAsked) return
     for (const question of pick(task.record, task.questions)) {
       const { key: questionKey } = question
-      if (session.questions.isOut(taskId, questionKey)) continue
       const now = app.clock.now()
+      // Somebody is asked already, on a stream that may end without an answer: the grace begins anew.
+      if (session.questions.isOut(taskId, questionKey)) openSince.set(questionKey, now)
       const since = openSince.get(questionKey) ?? now
       openSince.set(questionKey, since)
       const left = since + app.limits.askGraceMs - now
