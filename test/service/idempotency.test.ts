@@ -95,10 +95,59 @@ describe('equal calls', () => {
     await service.create(request({ form: 'ext-tasks' }))
     await service.create(request({ form: 'plain' }))
     expect((await store.get(alice('tsk_1')))?.form).toBe('ext-tasks')
-    expect(await service.create(request({ form: 'core-2025-11-25' }))).toMatchObject({
-      kind: 'refused',
-      error: { code: 'conflict', message: expect.stringContaining('tsk_1') },
-    })
+  })
+})
+
+describe('equal calls of clients that speak another protocol form, or made an id of their own', () => {
+  const older = { form: 'core-2025-11-25' } as const
+  const made = (taskId: string) => ({ form: 'sep-1686', taskId, idKnown: true }) as const
+
+  it('get a task of their own, of the same run', async () => {
+    const { service, backend, request, clock } = createWorld(keyed)
+    const recorded: string[] = []
+    const onRecorded = async () => void recorded.push('recorded')
+    const tasks = [
+      await created(service.create(request())),
+      await created(service.create(request({ ...older, onRecorded }))),
+      await created(service.create(request({ ...made('mine'), onRecorded }))),
+      await created(service.create(request(made('mine too')))),
+    ].map(({ record }) => record)
+    expect(tasks.map(({ form }) => form)).toEqual(['ext-tasks', 'core-2025-11-25', 'sep-1686', 'sep-1686'])
+    expect(tasks.map(({ run }) => run?.id)).toEqual(Array(4).fill('run-1'))
+    expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(4)
+    expect(recorded).toHaveLength(2)
+    expect(backend.executions).toHaveLength(1)
+    backend.set(tasks[0]!.runKey, { state: 'succeeded' })
+    await clock.advance(60_000)
+    for (const task of tasks) expect((await service.get(task)).record.state).toBe('succeeded')
+    // Its id is taken, whatever it would start.
+    expect(await service.create(request(made('mine')))).toMatchObject({ kind: 'refused' })
+    expect(backend.executions).toHaveLength(1)
+  })
+
+  it('wait for its starter, and start when that came to nothing', async () => {
+    const { replica, backend, request, clock, store } = createWorld({ ...keyed, autoAdvance: false })
+    const held = backend.hold('start')
+    void replica().create(request())
+    await held.arrived
+    const second = replica().create(request(made('mine')))
+    await clock.advance(1_000)
+    const { RunbridgeError } = await import('@runbridge/core')
+    held.release({ kind: 'refused', error: new RunbridgeError('denied', 'no') })
+    await clock.advance(1_000)
+    expect((await created(second)).record).toMatchObject({ taskId: 'mine', state: 'running' })
+    expect((await store.list('alice', {}, 10)).records).toHaveLength(1)
+  })
+
+  it('are refused while nobody knows whether it started, and leave nothing', async () => {
+    const { replica, backend, request, clock, store } = createWorld({ ...keyed, autoAdvance: false })
+    const held = backend.hold('start')
+    void replica({ attemptTimeoutMs: 1e9, startTimeoutMs: 30_000 }).create(request())
+    await held.arrived
+    const second = replica({ startTimeoutMs: 60_000 }).create(request(older))
+    await clock.advance(30_001)
+    expect(await second).toMatchObject({ kind: 'refused', error: { code: 'unavailable' } })
+    expect((await store.list('alice', {}, 10)).records).toMatchObject([{ taskId: 'tsk_1' }])
   })
 })
 

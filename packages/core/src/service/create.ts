@@ -7,8 +7,8 @@ import type { TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
-import { claimNames, join, namesOf } from './idempotency.js'
-import { blankRecord, keep } from './record.js'
+import { claimNames, join, namesOf, needsOwnTask } from './idempotency.js'
+import { blankRecord, keep, replay } from './record.js'
 import { find, notSettled, settle } from './settle.js'
 import type { CreateOutcome, CreateRequest } from './task-service.js'
 
@@ -28,11 +28,34 @@ export async function create(context: ServiceContext, request: CreateRequest): P
     const claim = await claimNames(context, record, names)
     if (claim.kind === 'ours') return start(context, tool, record, request)
     if (claim.kind === 'overdue') return { kind: 'refused', error: overdue() }
-    // Nothing was sent for this record, so nobody has to look for what became of it.
-    await context.store.delete(record)
-    const theirs = await join(context, record, names, claim.holder)
+    const theirs = needsOwnTask(record, claim.holder)
+      ? await ownTask(context, record, request, claim.holder)
+      : await join(context, record, names, claim.holder)
     if (theirs) return theirs
   }
+}
+
+/** A task of the caller's own, of the run that the holder's call started. Undefined when that came to nothing. */
+async function ownTask(
+  context: ServiceContext,
+  record: TaskRecord,
+  { onRecorded }: CreateRequest,
+  holder: TaskRecord,
+): Promise<CreateOutcome | undefined> {
+  const theirs = await replay(context, holder, 'plain')
+  const { run, state } = (theirs?.kind === 'task' && theirs.task.record) || {}
+  if (run) {
+    await onRecorded?.()
+    return adopt(context, record, run)
+  }
+  // Nothing was sent for this record, so nobody has to look for what became of it.
+  await context.store.delete(record)
+  return state === 'starting' ? { kind: 'refused', error: stillStarting(holder) } : undefined
+}
+
+function stillStarting({ taskId }: TaskRecord): RunbridgeError {
+  const message = `An equal call of yours, task ${taskId}, may have started and is not settled yet. Nothing was started; call again in a minute.`
+  return new RunbridgeError('unavailable', message)
 }
 
 function newRecord(context: ServiceContext, tool: TaskTool, request: CreateRequest): TaskRecord {

@@ -27,7 +27,7 @@ export type Claim =
   /** The record has the name: it starts. */
   | { readonly kind: 'ours' }
   /** Another task has it and is alive, or was the answer to this very call before. */
-  | { readonly kind: 'theirs'; readonly holder: TaskKey }
+  | { readonly kind: 'theirs'; readonly holder: TaskRecord }
   /** The record is gone: its deadline passed before it had the name. */
   | { readonly kind: 'overdue' }
 
@@ -46,7 +46,8 @@ export async function claimNames(
   if (names.same !== undefined) {
     const answered = await store.claim(owner, names.same, taskId)
     if (answered === undefined) return { kind: 'overdue' }
-    if (answered !== taskId) return { kind: 'theirs', holder: { owner, taskId: answered } }
+    const holder = answered === taskId ? undefined : await store.get({ owner, taskId: answered })
+    if (holder) return { kind: 'theirs', holder }
   }
   let ended: string | undefined
   for (;;) {
@@ -61,15 +62,25 @@ export async function claimNames(
 }
 
 /**
- * Answers a call with the holder's task. A call that can be sent again is remembered as answered so: with the holder's
+ * Whether the holder's task can't be the caller's: it is of another protocol form, or the caller made an id of its own
+ * (SEP-1686, 3.1). Then the caller gets a task of its own, of the same run.
+ */
+export function needsOwnTask({ form }: TaskRecord, holder: TaskRecord): boolean {
+  return form === 'sep-1686' || (form !== 'plain' && holder.form !== 'plain' && holder.form !== form)
+}
+
+/**
+ * Answers a call with the holder's task. The caller's own record goes: nothing was sent for it, so nobody has to look
+ * for what became of it. A call that can be sent again is remembered as answered so: with the holder's
  * record its memory goes. Undefined when the holder went, so that the call starts anew.
  */
 export async function join(
   context: ServiceContext,
-  { form }: TaskRecord,
+  record: TaskRecord,
   { same }: CallNames,
   { owner, taskId }: TaskKey,
 ): Promise<CreateOutcome | undefined> {
+  await context.store.delete(record)
   if (same !== undefined) await context.store.claim(owner, same, taskId)
-  return replay(context, { owner, taskId }, form)
+  return replay(context, { owner, taskId }, record.form)
 }

@@ -60,7 +60,7 @@ export async function keep(context: ServiceContext, record: TaskRecord): Promise
 /**
  * Answers with a task that somebody else's call began, once its starter has settled it. Undefined when its record
  * goes meanwhile, so that nothing runs under it.
- * @param form the caller's: a task of another protocol form can't be shown in it
+ * @param form the caller's: a plain task becomes one of it
  */
 export async function replay(
   context: ServiceContext,
@@ -73,14 +73,8 @@ export async function replay(
     if (!existing) return undefined
     if (existing.state !== 'starting' || clock.now() >= existing.startDeadline) {
       const task = await context.apply(existing, { type: 'id_published', form })
-      if (task && form !== 'plain' && task.form !== form) return { kind: 'refused', error: otherForm(task) }
       if (task) return { kind: 'task', task: context.view(task), replayed: true }
     }
     await clock.sleep(context.settlePauseMs)
   }
-}
-
-function otherForm({ taskId }: TaskRecord): RunbridgeError {
-  const message = `This call already goes on as task ${taskId}, which another client of yours follows in a protocol that this one does not speak. Nothing was started; follow it there, or through task_status.`
-  return new RunbridgeError('conflict', message)
 }
