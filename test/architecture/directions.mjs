@@ -23,7 +23,7 @@ export const STANDS_ON = {
   core: ['zod'],
   stores: ['@aws-sdk/client-dynamodb', 'libsql', 'pg'],
   'step-functions': ['@aws-sdk/client-sfn', '@aws-sdk/credential-providers', 'zod'],
-  'google-workflows': ['@google-cloud/workflows', 'google-auth-library', 'zod'],
+  'google-workflows': ['@google-cloud/workflows', '@grpc/grpc-js', 'google-auth-library', 'zod'],
   'github-actions': [
     '@octokit/auth-app',
     '@octokit/plugin-throttling',

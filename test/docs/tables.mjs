@@ -21,6 +21,7 @@ export async function tables() {
   const core = await import('@runbridge/core')
   const extTasks = await import('@runbridge/core/wire/ext-tasks')
   const stepFunctions = await import('@runbridge/step-functions')
+  const google = await import('@runbridge/google-workflows')
   return {
     packages: () =>
       table(
@@ -75,6 +76,23 @@ export async function tables() {
         ['for', 'IAM action', 'on', 'why'],
         Object.entries(stepFunctions.PERMISSIONS).flatMap(([feature, permissions]) =>
           permissions.map(({ action, on, why }) => [feature, code(action), PERMITTED_ON[on], why]),
+        ),
+      ),
+    'google-workflows-states': () =>
+      table(
+        ['Google says', 'state', 'message', 'result'],
+        google.STATE_TABLE.map((row) => [row.native, row.state, row.message, row.result]),
+      ),
+    'google-workflows-errors': () =>
+      table(
+        ['error', 'Google and its client say'],
+        grouped(google.ERROR_TABLE).map(([error, names]) => [code(error), names.map(code).join(', ')]),
+      ),
+    'google-workflows-permissions': () =>
+      table(
+        ['for', 'permission', 'in the role', 'why'],
+        Object.entries(google.PERMISSIONS).flatMap(([feature, permissions]) =>
+          permissions.map(({ permission, role, why }) => [feature, code(permission), code(role), why]),
         ),
       ),
     'conformance-scenarios': () =>
