@@ -1,9 +1,10 @@
-// `npm run faults [-- --json] [-- NAME…]`: kills a real server process at every await between the record of a task and
+// `npm run faults [-- --store=postgres] [-- --json] [-- NAME…]`: kills a real server process at every await between the record of a task and
 // its handle, with and without faults of the engine, and compares what is left with what the engine did.
 // Ends with one line of figures; the exit status means it.
 import { CREATE_STEPS } from '@runbridge/core'
 import { runScenario } from '../faults/run-scenario.mjs'
 import { SCENARIOS } from '../faults/scenarios.mjs'
+import { STORES } from '../faults/stores.mjs'
 
 /** Most of a scenario's time is waiting. */
 const AT_ONCE = 5
@@ -16,6 +17,11 @@ const chosen = SCENARIOS.filter(({ name }) => asked.length === 0 || asked.some((
 const title = ({ name, crash }) =>
   crash ? `${name}, killed at ${crash.step}${crash.nth > 1 ? ` (${crash.nth})` : ''}` : name
 
+const storeName = process.argv.find((argument) => argument.startsWith('--store='))?.slice(8) ?? 'sqlite'
+const openStores = STORES[storeName]
+if (!openStores) throw new Error(`--store=${storeName}: name one of ${Object.keys(STORES).join(', ')}.`)
+const stores = await openStores()
+
 const queue = [...chosen]
 /** @type {(Awaited<ReturnType<typeof runScenario>> & { title: string })[]} */
 const results = []
@@ -23,7 +29,7 @@ let failures = 0
 
 async function worker() {
   for (let scenario = queue.shift(); scenario; scenario = queue.shift()) {
-    const verdict = await runScenario(scenario)
+    const verdict = await runScenario(scenario, stores.next())
     const bad = verdict.duplicate + verdict.lost + verdict.wrong > 0
     const missed = scenario.crash !== undefined && !verdict.crashed
     if (bad || missed) failures += 1
@@ -34,7 +40,11 @@ async function worker() {
     if (bad) console.log(`       ${verdict.detail}`)
   }
 }
-await Promise.all(Array.from({ length: AT_ONCE }, worker))
+try {
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+} finally {
+  await stores.close()
+}
 
 const covered = new Set(chosen.flatMap(({ crash }) => crash?.step ?? []))
 const uncovered = asked.length > 0 ? [] : CREATE_STEPS.filter((step) => !covered.has(step))
@@ -52,5 +62,7 @@ const figures = {
 }
 if (json) console.log(JSON.stringify({ ...figures, scenarios: results }, null, 2))
 const { crashPoints, duplicate, lost, wrong } = figures
-console.log(`faults: ${crashPoints} crash points, ${duplicate} duplicate, ${lost} lost, ${wrong} wrong`)
+console.log(
+  `faults on ${storeName}: ${crashPoints} crash points, ${duplicate} duplicate, ${lost} lost, ${wrong} wrong`,
+)
 process.exitCode = failures > 0 ? 1 : 0

@@ -28,10 +28,11 @@ const ENDS = /** @type {Record<string, string>} */ ({
 
 /**
  * @param {import('./scenarios.mjs').Scenario} scenario
+ * @param {import('./stores.mjs').SharedStore} shared
  * @returns {Promise<Verdict>}
  */
-export async function runScenario(scenario) {
-  const world = await createWorld()
+export async function runScenario(scenario, shared) {
+  const world = await createWorld(shared)
   try {
     const { engine } = world
     const first = await world.serve(scenario.crash)

@@ -2,19 +2,19 @@
 // step at which the process ends itself as SIGKILL does, and its address on stdout.
 import { createServer, resolveTool, serveHttp } from '@runbridge/server'
 import { createStepFunctionsClients, stepFunctions } from '@runbridge/step-functions'
-import { sqlite } from '@runbridge/stores/sqlite'
+import { openStore } from './stores.mjs'
 import { TIMES } from './times.mjs'
 
 /**
  * @typedef {object} ServerArguments
- * @property {string} database
+ * @property {import('./stores.mjs').SharedStore} shared
  * @property {string} endpoint
  * @property {{ name: string, stateMachineArn: string, confirm?: string, idempotencyKey?: string[] }[]} tools
  * @property {{ step: string, nth: number }} [crash] the process dies when it comes to this step for the nth time
  */
 
 /** @type {ServerArguments} */
-const { database, endpoint, tools, crash } = JSON.parse(process.argv[2] ?? '{}')
+const { shared, endpoint, tools, crash } = JSON.parse(process.argv[2] ?? '{}')
 
 let left = crash?.nth ?? 0
 /** @param {string} step */
@@ -24,7 +24,7 @@ function onStep(step) {
   if (left === 0) process.kill(process.pid, 'SIGKILL')
 }
 
-const store = sqlite({ path: database })
+const store = await openStore(shared)
 const clients = createStepFunctionsClients({
   region: 'us-east-1',
   endpoint,

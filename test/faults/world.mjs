@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
-import { sqlite } from '@runbridge/stores/sqlite'
 import { root } from '../bin/command.mjs'
+import { openStore } from './stores.mjs'
 
 const MACHINES = {
   succeeds: {
@@ -22,12 +19,13 @@ const MACHINES = {
   },
 }
 
-/** An engine, a database, and server processes that come and go. */
-export async function createWorld() {
-  const folder = mkdtempSync(join(tmpdir(), 'runbridge-faults-'))
-  const database = join(folder, 'tasks.sqlite')
+/**
+ * An engine, a store, and server processes that come and go.
+ * @param {import('./stores.mjs').SharedStore} shared
+ */
+export async function createWorld(shared) {
   const engine = await startStepFunctionsEmulator({ stateMachines: MACHINES })
-  const store = sqlite({ path: database })
+  const store = await openStore(shared)
   /** @type {import('node:child_process').ChildProcess[]} */
   const children = []
   const tools = [
@@ -53,7 +51,7 @@ export async function createWorld() {
      *   one that did not is ended
      */
     async serve(crash) {
-      const options = JSON.stringify({ database, endpoint: engine.url, tools, crash })
+      const options = JSON.stringify({ shared, endpoint: engine.url, tools, crash })
       const child = spawn(process.execPath, ['test/faults/server.mjs', options], {
         cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -86,7 +84,6 @@ export async function createWorld() {
       }
       await store.close()
       await engine.close()
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
