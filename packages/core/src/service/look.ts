@@ -23,7 +23,7 @@ export interface Looks {
   send(tool: TaskTool, run: RunRef, record: TaskRecord): Promise<GetResult>
 }
 
-/** Several tasks follow one run only where a tool watches runs; looks are kept for them alone. */
+/** @param kept whether several tasks can follow one run: where a tool watches runs, or equal calls share one */
 export function createLooks(context: ServiceContext, kept: boolean): Looks {
   const { clock } = context
   const looks = new Map<string, Look>()

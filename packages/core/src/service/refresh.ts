@@ -26,7 +26,7 @@ export function createRefresh(context: ServiceContext, tools: readonly TaskTool[
     pace: createPace(),
     looks: createLooks(
       context,
-      tools.some(({ attach }) => attach !== undefined),
+      tools.some(({ attach, idempotencyKey }) => attach !== undefined || idempotencyKey !== undefined),
     ),
   }
 
