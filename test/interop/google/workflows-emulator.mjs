@@ -11,7 +11,7 @@ import { root, run } from '../../bin/command.mjs'
  * PyPI `workflows-emulator`: Google's workflow language by others, and Google's own API descriptions in the package.
  * The version that the list of what it lacks is about.
  */
-export const VERSION = '1.10.0'
+const VERSION = '1.10.0'
 const START_MS = 60_000
 
 /** Its own command listens on every address; this listens on loopback. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 /** A request that arrived at a callback, as the workflow gets it. */
-export interface CallbackRequest {
+interface CallbackRequest {
   readonly method: string
   readonly body: unknown
   readonly query: Readonly<Record<string, string>>

@@ -4,9 +4,9 @@ import { createHistory, type History } from './history.js'
 import { Raised, type Running, runRoutine } from './run-steps.js'
 import type { HistoryLevel, SimulatedWorkflow } from './simulated.js'
 
-export type ExecutionState = 'QUEUED' | 'ACTIVE' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
+type ExecutionState = 'QUEUED' | 'ACTIVE' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
 
-export interface ExecutionError {
+interface ExecutionError {
   readonly payload: string
   readonly context: string
   readonly frames: readonly { readonly routine: string; readonly step: string }[]

@@ -1,6 +1,6 @@
 import type { HistoryLevel, Variables } from './simulated.js'
 
-export type EntryState = 'STATE_IN_PROGRESS' | 'STATE_SUCCEEDED' | 'STATE_FAILED' | 'STATE_CANCELLED'
+type EntryState = 'STATE_IN_PROGRESS' | 'STATE_SUCCEEDED' | 'STATE_FAILED' | 'STATE_CANCELLED'
 
 /** One visit of a step, as `stepEntries.list` shows it. */
 export interface StepEntry {
