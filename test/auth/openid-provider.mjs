@@ -11,7 +11,7 @@ import Provider from 'oidc-provider'
  */
 
 /** What its clients are, and what they may. `app` is a person's, the others act for themselves. */
-export const CLIENTS = [
+const CLIENTS = [
   {
     client_id: 'app',
     token_endpoint_auth_method: /** @type {const} */ ('none'),

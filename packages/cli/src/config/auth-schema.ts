@@ -68,5 +68,3 @@ export const authSchema = z
   .describe(
     'Who may call. Without it everybody who reaches the port is one owner, `local`, and only loopback is listened on',
   )
-
-export type AuthConfig = z.output<typeof authSchema>

@@ -1,5 +1,5 @@
 import { generateKeyPair, SignJWT } from 'jose'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AUDIENCE, type Claims, type Issuer, startIssuer } from '../testing/issuer.js'
 import { type JwtIssuer, jwtVerifier } from './jwt.js'
 
@@ -53,6 +53,7 @@ describe('a token that does not count', () => {
     ['another issuer', { sub: 'ada', iss: 'https://evil.example' }, 'an issuer that is not accepted'],
     ['an issuer with a slash more', { sub: 'ada', iss: 'http://127.0.0.1/tenant/' }, 'not accepted'],
     ['nobody', {}, 'names neither a subject nor a client'],
+    ['a subject longer than OpenID allows', { sub: 'a'.repeat(256) }, 'too long'],
   ])('%s', async (_name, claims, message) => {
     await expect(accepting().verify(await issuer.token(claims))).rejects.toMatchObject({
       code: 'invalid_token',
@@ -180,6 +181,30 @@ describe('keys', () => {
     await expect(verifier.verify(await issuer.token({ sub: 'ada' }))).rejects.toMatchObject({
       code: 'unavailable',
     })
+  })
+
+  it('kept ones are asked for again after ten minutes, and count for an hour while nobody answers', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const verifier = accepting({ cooldownMs: 30_000 })
+      const token = await issuer.token({ sub: 'ada', expiresIn: 3 * HOUR })
+      await verifier.verify(token)
+      const later = (minutes: number) => vi.setSystemTime(Date.now() + minutes * 60_000)
+      issuer.broken.set('/tenant/jwks', 503)
+      later(11)
+      await expect(verifier.verify(token)).resolves.toBeDefined()
+      expect(issuer.asked.filter((path) => path === '/tenant/jwks')).toHaveLength(2)
+      later(50)
+      await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unavailable' })
+      issuer.broken.clear()
+      await expect(verifier.verify(token)).resolves.toBeDefined()
+      await issuer.rotate()
+      await expect(verifier.verify(token)).resolves.toBeDefined()
+      later(11)
+      await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'invalid_token' })
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('are taken from where the configuration says', async () => {

@@ -47,6 +47,8 @@ export interface JwtVerifier {
 }
 
 const DEFAULT_TOLERANCE_MS = 30_000
+/** Of a subject (OpenID Connect Core 1.0, 2): names of owners are keys in every store. */
+const MAX_NAME_CHARS = 255
 /** Access tokens (RFC 9068, 2.1) and tokens that do not say; an ID token of the same issuer is told by its audience. */
 const TYPES = ['jwt', 'at+jwt']
 
@@ -104,6 +106,8 @@ function authInfoOf(token: string, payload: JWTPayload, issuer: JwtIssuer, toler
     | string
     | undefined
   if (subject === undefined && !clientId) throw invalid('The token names neither a subject nor a client')
+  if ((subject ?? clientId ?? '').length > MAX_NAME_CHARS)
+    throw invalid('The subject of the token is too long')
   const scopes = [...words(payload.scope), ...words(payload.scp)]
   const { scopes: needed = [] } = issuer
   if (!needed.every((scope) => scopes.includes(scope))) throw new InsufficientScope(needed)

@@ -1,7 +1,7 @@
 import { headersOf, message, type Sent } from './raw-client.js'
 
 /** What came back, as far as two answers may differ by what they tell. */
-export interface Seen {
+interface Seen {
   readonly status: number
   readonly challenge: string | null
   readonly body: string
@@ -148,6 +148,7 @@ export const OPERATIONS: readonly Operation[] = [
     {},
   ),
   modern('task_cancel', 'tools/call', tool('task_cancel'), /Task tsk_/, {}),
+  modern('task_log', 'tools/call', tool('task_log'), /what the run printed/, {}),
   modern(
     'a retry with the state of a call',
     'tools/call',
@@ -164,6 +165,7 @@ export const OPERATIONS: readonly Operation[] = [
   legacyTool('task_status', { waitSeconds: 0 }, /Task tsk_/),
   legacyTool('task_answer', answer, /No answer was taken: .* no open question/),
   legacyTool('task_cancel', {}, /Task tsk_/),
+  legacyTool('task_log', {}, /what the run printed/),
   inSession('older', 'tasks/get', /"status":"working"/),
   inSession('older', 'tasks/result', /"Done"/, { ended: true }),
   inSession('older', 'tasks/cancel', /"status":"cancelled"/),
