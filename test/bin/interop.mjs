@@ -6,6 +6,7 @@
 
 /** @type {Readonly<Record<string, () => Promise<Part>>>} */
 const PARTS = {
+  github: async () => (await import('../interop/github/part.mjs')).github,
   google: async () => (await import('../interop/google/part.mjs')).google,
   'step-functions': async () => (await import('../interop/step-functions/part.mjs')).stepFunctions,
 }
