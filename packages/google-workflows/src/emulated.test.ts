@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createGoogleWorkflowsClients } from './clients.js'
 import { emulated } from './testing/emulated.js'
 import { context, look } from './testing/scripted-clients.js'
 
@@ -64,6 +65,23 @@ for (const transport of ['grpc', 'rest'] as const) {
         kind: 'unreadable',
         error: { message: expect.stringContaining('"key revoked"') },
       })
+    })
+
+    it('a list that is not filtered ends at the start that is looked for', async () => {
+      const world = await emulated(
+        { workflows: { echo: { steps: [] } }, now: () => 1_000_000 },
+        { transport },
+      )
+      for (let count = 0; count < 250; count += 1) world.emulator.execute('echo')
+      const clients = await createGoogleWorkflowsClients({ endpoint: world.emulator.url, transport })
+      const listed = async (since?: number) => {
+        world.emulator.resetCalls()
+        const found = await clients.reads.list(world.emulator.workflowName('echo'), '', context.signal, since)
+        return [found.length, world.emulator.calls().byOperation.ListExecutions]
+      }
+      expect(await listed()).toEqual([250, 3])
+      expect(await listed(2_000_000)).toEqual([100, 1])
+      await clients.close()
     })
 
     it('a denial names the missing permission', async () => {

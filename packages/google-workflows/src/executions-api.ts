@@ -13,8 +13,11 @@ export interface ExecutionsApi {
   /** CreateExecution, sent once. */
   create(parent: string, execution: Execution, signal: AbortSignal): Promise<Execution>
   get(name: string, signal: AbortSignal): Promise<Execution>
-  /** Every execution that the filter lets through, with its labels. */
-  list(parent: string, filter: string, signal: AbortSignal): Promise<readonly Execution[]>
+  /**
+   * Every execution that the filter lets through, newest first, with its labels.
+   * @param since only those that began after it, in ms since the epoch, and perhaps some before
+   */
+  list(parent: string, filter: string, signal: AbortSignal, since?: number): Promise<readonly Execution[]>
   cancel(name: string, signal: AbortSignal): Promise<Execution>
 }
 
@@ -47,7 +50,7 @@ export function executionsApi(client: Client, auth: Credentials, timeoutMs: numb
       once(signal, async () => (await client.createExecution({ parent, execution }, options))[0]),
     get: (name, signal) => once(signal, async () => (await client.getExecution({ name }, options))[0]),
     cancel: (name, signal) => once(signal, async () => (await client.cancelExecution({ name }, options))[0]),
-    async list(parent, filter, signal) {
+    async list(parent, filter, signal, since = 0) {
       const found: Execution[] = []
       let pageToken = ''
       do {
@@ -56,7 +59,8 @@ export function executionsApi(client: Client, auth: Credentials, timeoutMs: numb
           client.listExecutions(request, { ...options, autoPaginate: false }),
         )
         found.push(...page)
-        pageToken = nextPageToken ?? ''
+        const oldest = Number(page.at(-1)?.startTime?.seconds ?? 0) * 1000
+        pageToken = oldest < since ? '' : (nextPageToken ?? '')
       } while (pageToken !== '')
       return found
     },

@@ -64,6 +64,8 @@ export function waitsOf(seen: Seen, warn: (message: string) => void): Wait[] {
   for (const [step, config] of Object.entries(workflow.gates ?? {})) {
     if (!isCurrent(step, seen)) continue
     const entry = entries.find((each) => inProgress(each) && names(step, each))
+    // A history that does not show the visit yet will: its question must not change its id then.
+    if (!entry && entries.length > 0) continue
     const asked = { step, config, ...(entry && { entry }) }
     if (config.urlVariable === undefined) {
       unnamed.push(asked)

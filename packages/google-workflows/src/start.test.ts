@@ -175,6 +175,14 @@ describe('find', () => {
     expect(clients.sent).toEqual([['list', { parent: WORKFLOW, filter: 'labels.runbridge="rb-1"' }]])
   })
 
+  it('reads all since the start where the filter is refused', async () => {
+    const list = (({ filter }: { filter: string }) =>
+      filter === '' ? [labelled('e-2', 'rb-2'), labelled('e-1')] : failure('INVALID_ARGUMENT')) as never
+    const { clients, found } = find(list)
+    expect(await found).toEqual({ kind: 'found', run })
+    expect(clients.sent).toHaveLength(2)
+  })
+
   it('calls two matches ambiguous', async () => {
     expect(await find([labelled('e-1'), labelled('e-2')]).found).toMatchObject({
       kind: 'ambiguous',

@@ -2,12 +2,14 @@ import {
   byteLength,
   type CallContext,
   canonicalJson,
+  type FindContext,
   type FindResult,
   type JsonObject,
   RunbridgeError,
   type StartResult,
 } from '@runbridge/core'
 import { bound, type Engine, getWorkflow } from './engine.js'
+import { EngineFailure } from './engine-failure.js'
 import { didNothing, engineError } from './errors.js'
 import type { Execution } from './executions-api.js'
 import { labelFilter, labelsOf, RUN_KEY_LABEL } from './labels.js'
@@ -108,17 +110,20 @@ function warnOfRevision(
   warn(`${name} runs revision ${workflowRevisionId} of ${id}: it was deployed while the execution started.`)
 }
 
+/** How much earlier than by our clock an execution can have begun by Google's, in ms. */
+const CLOCKS_MS = 60_000
+
 /** By label. Labels are compared here too, so that nothing rests on how Google reads the filter. */
 export async function find(
-  { clients }: Engine,
+  engine: Engine,
   workflow: GoogleWorkflow,
   runKey: string,
-  { signal }: CallContext,
+  context: FindContext,
 ): Promise<FindResult> {
   const name = bound(workflow)
   if (name instanceof RunbridgeError) return { kind: 'unreadable', error: name }
   try {
-    const listed = await clients.reads.list(workflow.id, labelFilter(RUN_KEY_LABEL, runKey), signal)
+    const listed = await candidates(engine, workflow, runKey, context)
     const runs = listed
       .filter((execution) => execution.labels?.[RUN_KEY_LABEL] === runKey)
       .map((execution) => ({ id: executionName(workflow.id, execution.name ?? ''), attempt: 0 }))
@@ -128,5 +133,21 @@ export async function find(
   } catch (thrown) {
     const request = { permission: 'workflows.executions.list', resource: workflow.id }
     return { kind: 'unreadable', error: engineError(thrown, request) }
+  }
+}
+
+/** The documentation names `label` as a field to filter by and shows no example; should ours be refused, all are read. */
+async function candidates(
+  { clients, warn }: Engine,
+  { id }: GoogleWorkflow,
+  runKey: string,
+  { signal, since }: FindContext,
+): Promise<readonly Execution[]> {
+  try {
+    return await clients.reads.list(id, labelFilter(RUN_KEY_LABEL, runKey), signal)
+  } catch (thrown) {
+    if (!(thrown instanceof EngineFailure) || thrown.status !== 'INVALID_ARGUMENT') throw thrown
+    warn(`Google does not filter the executions of ${id} by label; the newest are read instead.`)
+    return clients.reads.list(id, '', signal, since === undefined ? undefined : since - CLOCKS_MS)
   }
 }

@@ -31,11 +31,7 @@ export async function stop(
   }
 }
 
-export async function hasEnded(
-  { clients, warn }: Engine,
-  run: RunRef,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function hasEnded({ clients, warn }: Engine, run: RunRef, signal: AbortSignal): Promise<boolean> {
   const state = stateOf((await clients.writes.get(run.id, signal)).state, warn)
   return state !== 'unreadable' && isTerminal(state)
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { RPC_STATUSES } from './errors.js'
 
 /** The calls that are served, under the names of Google's methods. */
-export const OPERATIONS = [
+const OPERATIONS = [
   'CreateExecution',
   'GetExecution',
   'ListExecutions',

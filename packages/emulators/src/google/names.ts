@@ -14,7 +14,7 @@ const LOCATION = new RegExp(`^projects/(${ID})/locations/(${ID})$`)
 const WORKFLOW = new RegExp(`^projects/(${ID})/locations/(${ID})/workflows/(${ID})$`)
 const EXECUTION = new RegExp(`^projects/(${ID})/locations/(${ID})/workflows/(${ID})/executions/(${ID})$`)
 
-export function locationName({ project, location }: Place): string {
+function locationName({ project, location }: Place): string {
   return `projects/${project}/locations/${location}`
 }
 

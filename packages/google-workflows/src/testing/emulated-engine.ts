@@ -29,7 +29,7 @@ const FAULTS: Record<EngineFault, Fault> = {
 }
 
 /** Waits for a person at `main.approve` and returns what the answer holds. */
-export const WAITS: SimulatedWorkflow = {
+const WAITS: SimulatedWorkflow = {
   steps: [
     { step: 'create', createCallback: 'callback_details' },
     { step: 'approve', awaitCallback: 'callback_details', result: 'callback_request' },
