@@ -27,6 +27,8 @@ export interface App {
   readonly limits: Limits
   readonly states: RequestStates
   readonly gate: CallGate
+  /** Whether the process stands still between requests: nothing waits, and nothing goes on after an answer. */
+  readonly freezes: boolean
   /** Aborts when the server begins to close: holds end with what they know. */
   readonly closing: AbortSignal
 }

@@ -85,7 +85,8 @@ const ANSWERS: Readonly<Record<ErrorCode, 'result' | 'error'>> = {
 export async function callTool(app: App, call: ToolCall): Promise<CallAnswer> {
   const { name, args, caller, round } = call
   const served = app.tools.get(name)
-  const followUp = FOLLOW_UPS.get(name)
+  const own = FOLLOW_UPS.get(name)
+  const followUp = own?.offered?.(app) === false ? undefined : own
   if (!served && !followUp) throw new RunbridgeError('invalid_input', `Unknown tool: ${name}`)
   // Before any answer in the request counts.
   const state = round.hasState ? await round.open({ tool: name, call: digest(args) }) : undefined

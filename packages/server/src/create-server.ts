@@ -20,6 +20,7 @@ import { type Channel, serveChannel } from './channel.js'
 import { checkStore } from './check-store.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { createFollowers } from './followers.js'
+import { defaultInstructions } from './instructions.js'
 import { compileSchema, schemaValidator } from './json-schema.js'
 import { serveLegacy } from './legacy/serve-legacy.js'
 import { createSessions, type Sessions } from './legacy/sessions.js'
@@ -28,6 +29,7 @@ import { isListen, listenOverHttp } from './listen-http.js'
 import { modernServer } from './modern.js'
 import { ownerOf } from './owner.js'
 import { plainServer } from './plain.js'
+import { refuseListen } from './refuse-listen.js'
 import { requestStates } from './request-state.js'
 import { createSubscriptions } from './subscriptions.js'
 import type { Tool } from './tool.js'
@@ -51,12 +53,18 @@ export interface RunbridgeOptions {
   /** Told who called, answered and cancelled what: see `AuditEvent`. A child of a pino logger fits. Default: silent. */
   readonly audit?: Log
   readonly limits?: Partial<Limits>
+  /**
+   * Whether the process stands still between requests, as the sandbox of a Lambda function does. No call is held then,
+   * `task_status` does not wait, `subscriptions/listen` is refused, no timer sweeps (call `service.sweep`), and hosts
+   * of the older revisions are served without sessions, and so without tasks. Default false.
+   */
+  readonly freezes?: boolean
   /** Default `runbridge`. */
   readonly name?: string
   readonly title?: string
   /** Default `0.0.0`. */
   readonly version?: string
-  /** What an agent should know about these tools as a whole. */
+  /** What an agent should know about these tools as a whole. Default: how to go on with a task, in three sentences. */
   readonly instructions?: string
   /** Times of the task service, and its hook for fault tests. */
   readonly service?: Omit<ServiceOptions, 'store' | 'tools' | 'clock' | 'ids' | 'log' | 'validate'>
@@ -95,7 +103,7 @@ const CLOSE_MS = 1_000
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
 export function createServer(options: RunbridgeOptions): RunbridgeServer {
-  const { store, clock = systemClock, ids = randomIds(), log = silent } = options
+  const { store, clock = systemClock, ids = randomIds(), log = silent, freezes = false } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   checkStore(store, options.tools)
   const closing = new AbortController()
@@ -112,13 +120,14 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     }),
     audit,
   )
+  const instructions = options.instructions ?? defaultInstructions(options.tools)
   const app: App = {
     info: {
       name: options.name ?? 'runbridge',
       version: options.version ?? '0.0.0',
       ...(options.title !== undefined && { title: options.title }),
     },
-    ...(options.instructions !== undefined && { instructions: options.instructions }),
+    ...(instructions !== undefined && { instructions }),
     tools: servedTools(options.tools),
     service,
     store,
@@ -129,6 +138,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     limits,
     states: requestStates(stateKey(options.requestStateKey), clock, limits),
     gate: callGate(limits),
+    freezes,
     closing: closing.signal,
   }
   const mcp = createMcpHandler(
@@ -144,11 +154,11 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
   const subscriptions = createSubscriptions(app, followers)
   // The older forms need a store that keeps what it is given.
   const sessions =
-    store.sessions && store.lacks?.update === undefined
+    store.sessions && store.lacks?.update === undefined && !freezes
       ? createSessions(app, store.sessions, followers)
       : undefined
   const channels = new Set<Channel>()
-  const sweeping = sweepRegularly(app, sessions)
+  const sweeping = freezes ? undefined : sweepRegularly(app, sessions)
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -187,6 +197,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
         return challenge.response
       }
       if (isListen(request)) {
+        if (freezes) return refuseListen(request, sent, limits.maxBodyBytes)
         const forward = (forwarded: Request) => mcp.fetch(forwarded, sent)
         return listenOverHttp(app, subscriptions, request, sent, forward)
       }

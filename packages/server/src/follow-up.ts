@@ -1,53 +1,21 @@
-import {
-  errorResult,
-  type JsonObject,
-  type JsonSchema,
-  RunbridgeError,
-  statusMessage,
-  type ToolResult,
-  textResult,
-} from '@runbridge/core'
-import type { App } from './app.js'
-import type { InputRequired, Round } from './ask.js'
-import { type Caller, canBeAsked } from './caller.js'
+import { errorResult, type JsonObject, RunbridgeError, statusMessage, textResult } from '@runbridge/core'
+import { canBeAsked } from './caller.js'
 import { follow } from './follow.js'
+import { type FollowUp, READ_ONLY, TASK_ID as taskId } from './follow-up-tool.js'
 import { handleText } from './handle-text.js'
 import { compileSchema, type Validate } from './json-schema.js'
 import { lackedScopes, lacksScopes } from './scopes.js'
-import type { ToolAnnotations } from './tool.js'
+import { taskList } from './task-list.js'
+import { taskLog } from './task-log.js'
 
 /** Hosts give up on a call after a minute; a wait stays below. In s. */
 const MAX_WAIT_S = 45
-
-/** A tool of ours by which callers without tasks go on with a run. */
-export interface FollowUp {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly inputSchema: JsonSchema
-  readonly annotations: ToolAnnotations
-  /** Never held back by the bound on calls under way: it is how one gets out of them. */
-  readonly urgent: boolean
-  readonly run: (
-    app: App,
-    args: JsonObject,
-    caller: Caller,
-    round: Round,
-  ) => Promise<ToolResult | InputRequired>
-}
-
-const taskId: JsonSchema = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 1023,
-  description: 'The task id, as given.',
-}
 
 const status: FollowUp = {
   name: 'task_status',
   title: 'Status or result of a task',
   description:
-    'Waits for a task that a tool call handed out and returns its result, or its state and open questions when it is still going on. Asking again is harmless.',
+    'Waits for a task whose id a call was answered with, and returns its result; while it goes on, its state, its open questions and the next call to make. Asking again is harmless.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -63,7 +31,7 @@ const status: FollowUp = {
     required: ['taskId'],
     additionalProperties: false,
   },
-  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: READ_ONLY,
   urgent: false,
   async run(app, args, caller, round) {
     const task = await app.service.get({ owner: caller.owner, taskId: String(args.taskId) })
@@ -145,7 +113,7 @@ const cancel: FollowUp = {
 
 /** In the order of `tools/list`. */
 export const FOLLOW_UPS: ReadonlyMap<string, FollowUp> = new Map(
-  [status, answer, cancel].map((tool) => [tool.name, checked(tool)]),
+  [status, answer, cancel, taskLog, taskList].map((tool) => [tool.name, checked(tool)]),
 )
 
 /** The tool with its arguments checked first. */

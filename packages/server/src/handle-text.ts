@@ -8,14 +8,18 @@ export function handleText(task: Task, tool: Tool | undefined, caller: Caller): 
   const status = statusMessage(task, { canBeAsked: canBeAsked(tool, caller) })
   const lines = [
     `Task ${taskId}: ${status}`,
-    `This is not the result yet. Call task_status with ${JSON.stringify({ taskId, waitSeconds: 45 })} to wait for it, or task_cancel to stop the run. The run goes on whether or not anybody waits; its result is kept for ${duration(retainMs)} after its end. Do not start it again.`,
+    `This is not the result yet. Call task_status with ${JSON.stringify({ taskId, waitSeconds: 45 })} to wait for it. Do not start it again: the run goes on whether or not anybody waits, and its result is kept for ${duration(retainMs)} after its end. Only if it must not go on, stop it with task_cancel.`,
   ]
-  if (tool?.humanInput === 'model') {
-    for (const { key, gate } of task.questions) {
-      lines.push(
-        `Open question ${JSON.stringify(key)}: ${quoted(gate.prompt, 2000)} Answer it with task_answer; the content must fit ${JSON.stringify(gate.schema)}.`,
-      )
-    }
+  if (task.questions.length === 0) return lines.join('\n')
+  if (tool?.humanInput !== 'model') {
+    if (!canBeAsked(tool, caller))
+      lines.push('Tell your user who has to answer, and where; you can not answer it.')
+    return lines.join('\n')
+  }
+  for (const { key, gate } of task.questions) {
+    lines.push(
+      `Open question ${JSON.stringify(key)}: ${quoted(gate.prompt, 2000)} First answer it: call task_answer with ${JSON.stringify({ taskId, key })}, an action (accept or decline) and, with accept, a content that fits ${JSON.stringify(gate.schema)}.`,
+    )
   }
   return lines.join('\n')
 }

@@ -13,7 +13,8 @@ export function listTools(app: App, caller: Pick<Caller, 'tasks'>): JsonObject[]
   const tools = [...app.tools.values()].map(({ tool }) => describe(tool, caller))
   if (caller.tasks || [...app.tools.values()].every(({ tool }) => tool.taskSupport === 'forbidden'))
     return tools
-  const followUps = [...FOLLOW_UPS.values()].map(
+  const offered = [...FOLLOW_UPS.values()].filter(({ offered }) => offered?.(app) ?? true)
+  const followUps = offered.map(
     ({ name, title, description, inputSchema, annotations }): JsonObject => ({
       name,
       title,
@@ -48,6 +49,6 @@ function promises(tool: Tool, caller: Pick<Caller, 'tasks'>): string[] {
     !cancel && 'A run can not be stopped once it has started.',
     !caller.tasks &&
       tool.taskSupport === 'optional' &&
-      `A run that takes longer than ${duration(tool.holdMs)} is answered with a task id for task_status. Results are kept for ${duration(tool.retainMs)}.`,
+      `A run that takes longer than ${duration(tool.holdMs)} is answered with a task id: go on with task_status then, do not call this again. Results are kept for ${duration(tool.retainMs)}.`,
   ].filter((sentence) => sentence !== false)
 }

@@ -165,7 +165,13 @@ describe('the official client without tasks', () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(w.http.url)))
     ends.push(() => client.close())
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['order', 'task_status', 'task_answer', 'task_cancel'])
+    expect(tools.map(({ name }) => name)).toEqual([
+      'order',
+      'task_status',
+      'task_answer',
+      'task_cancel',
+      'task_list',
+    ])
     const { content } = await client.callTool({ name: 'order', arguments: {} })
     expect(content).toMatchObject([{ text: expect.stringContaining('task_status') }])
   })

@@ -44,7 +44,12 @@ beforeEach(async () => {
     jwt: [one, two].map(({ issuer }) => ({ issuer, audience: AUDIENCE })),
     resourceUrl: AUDIENCE,
   })
-  w = await world({ tools: [{ name: 'deploy', humanInput: 'model', holdMs: 1000 }], http: { auth } })
+  w = await world({
+    tools: [{ name: 'deploy', humanInput: 'model', holdMs: 1000 }],
+    capabilities: { log: true },
+    http: { auth },
+  })
+  Object.assign(w.backend, { log: async () => ({ text: 'Done', complete: false }) })
   const token = await one.token({ sub: 'ada' })
   const headers = { authorization: `Bearer ${token}` }
   const call = { name: 'deploy', arguments: {} }

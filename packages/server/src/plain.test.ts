@@ -216,6 +216,7 @@ describe('what tools/list shows is decided by the capabilities of the request al
       'task_status',
       'task_answer',
       'task_cancel',
+      'task_list',
     ])
     expect(plain.tools[0]).not.toHaveProperty('outputSchema')
     expect(plain.tools[0].description).toContain('answered with a task id')
@@ -303,13 +304,13 @@ describe('hosts of the 2025 era, without a session', () => {
     clientInfo: { name: 'old', version: '0' },
   }
 
-  it('get the plain path: tools, the hold, and the three tools to go on with', async () => {
+  it('get the plain path: tools, the hold, and the tools to go on with', async () => {
     const { sessions: _, ...store } = memory()
     await open({ tools: [{ name: 'order', holdMs: 0 }], server: { store } })
     const { result } = await sendLegacy(w.http.url, 'initialize', hello)
     expect(result.capabilities).toEqual({ tools: {} })
     const list = await sendLegacy(w.http.url, 'tools/list')
-    expect(list.result.tools).toHaveLength(4)
+    expect(list.result.tools).toHaveLength(5)
     expect(list.result).not.toHaveProperty('cacheScope')
     const held = await sendLegacy(w.http.url, 'tools/call', { name: 'order', arguments: {} })
     expect(held.result).not.toHaveProperty('resultType')

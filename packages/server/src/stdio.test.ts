@@ -75,6 +75,7 @@ describe('a host of the 2025 revisions over stdio', () => {
       'task_status',
       'task_answer',
       'task_cancel',
+      'task_list',
     ])
     const held = host.request({
       jsonrpc: '2.0',

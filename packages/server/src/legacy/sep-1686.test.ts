@@ -85,7 +85,7 @@ describe('3. protocol messages', () => {
     })
   })
 
-  it('SEP-1686 3.3: tasks/result answers with the result of the call, again and again', async () => {
+  it('SEP-1686 3.3, 4.6.3: tasks/result answers with the result of the call, again and again', async () => {
     await open()
     const client = await connect()
     const sent = call(client)
@@ -380,10 +380,10 @@ describe('4. behaviour', () => {
     for (const each of progress) expect(each.params.progressToken).toBe('p')
   })
 
-  it('SEP-1686 4.8.1, 4.8.2: notifications/cancelled for the original request cancels the task, which gets no answer', async () => {
+  it('SEP-1686 4.8.1, 4.8.2, 4.8.4: notifications/cancelled for the original request cancels the task, which gets no answer and goes after its keepAlive', async () => {
     await open()
     const client = await connect()
-    const sent = call(client)
+    const sent = call(client, { keepAlive: 120_000 })
     await created(client)
     const run = await w.run()
     await client.notify('notifications/cancelled', { requestId: sent.id, reason: 'enough' })
@@ -391,6 +391,8 @@ describe('4. behaviour', () => {
     expect(await sent.answer).toBeUndefined()
     await w.clock.advance(2_000)
     expect((await get(client)).status).toBe('cancelled')
+    await w.clock.advance(125_000)
+    expect((await client.ask('tasks/get', { taskId: 'mine-1' })).error.code).toBe(-32602)
   })
 
   it('SEP-1686 4.8.1: and by nothing else: not another request’s, not a closed connection, an ended session or a shutdown', async () => {
