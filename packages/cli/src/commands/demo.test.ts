@@ -31,6 +31,10 @@ describe('runbridge demo', () => {
       /Now at: "main\.translate, main\.page" \(\d of 3\)/,
       /input_required +Publish this translation\?/,
       /result +\{"language":"fr","pages":3,"review":\{"approved":true,"editor":"Ada"\}\}/,
+      /failure +The run failed at step "test \/ Run tests" with "failure"/,
+      /log +total of an order: expected 48\.00, got 4800/,
+      /input_required +Approve the deployment to production in run \d+ of demo\/shop\?/,
+      /result +\{"released":"1\.2\.3","comment":"Ship it"\}/,
       /All as it should be/,
     ]
     const places = inOrder.map((pattern) => out.search(pattern))

@@ -8,6 +8,7 @@ import { compose } from '../compose.js'
 import { parseConfig, problemList } from '../config/config.js'
 import type { Config } from '../config/schema.js'
 import { startDemoEngine } from '../demo/engine.js'
+import { startDemoGitHub } from '../demo/github.js'
 import { startDemoGoogle } from '../demo/google.js'
 import { openTheatre } from '../demo/play-scene.js'
 import { SCENES } from '../demo/scenes.js'
@@ -16,6 +17,9 @@ import { EXIT } from './exit.js'
 import type { Io } from './io.js'
 
 const configFile = fileURLToPath(new URL('../../demo/runbridge.yaml', import.meta.url))
+
+/** Of the workflows: fast enough for all of them, slow enough to be followed. */
+const PACE = 0.6
 
 /** Longer than everything together takes; a demo that hangs is a failed one. In ms. */
 const LIMIT_MS = 28_000
@@ -42,14 +46,17 @@ export async function demo(options: { readonly signal: AbortSignal }, io: Io): P
 async function play(cleanups: (() => Promise<void>)[], signal: AbortSignal, io: Io): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'runbridge-demo-'))
   cleanups.push(() => rm(folder, { recursive: true, force: true }))
-  const engine = await startDemoEngine()
+  const engine = await startDemoEngine(PACE)
   cleanups.push(() => engine.close())
-  const google = await startDemoGoogle()
+  const google = await startDemoGoogle(PACE)
   cleanups.push(() => google.close())
+  const github = await startDemoGitHub(PACE)
+  cleanups.push(() => github.close())
   const config = await demoConfig({
     DEMO_FOLDER: folder,
     DEMO_ENGINE: engine.url,
     DEMO_GOOGLE: google.url,
+    DEMO_GITHUB: github.url,
   })
   const composition = await compose(config, {
     log: createLog(config.server.logLevel),
@@ -59,11 +66,10 @@ async function play(cleanups: (() => Promise<void>)[], signal: AbortSignal, io: 
   cleanups.push(() => composition.close())
   const http = await serveHttp({ server: composition.server, port: config.server.port })
   cleanups.push(() => http.close())
-  io.out(
-    'Three state machines and a Google workflow as MCP tasks. Everything runs in this process, over real sockets.\n',
-  )
+  io.out('Workflows of three engines as MCP tasks. Everything runs in this process, over real sockets.\n')
   io.out(`  engine  ${engine.url}  speaks the Step Functions API`)
   io.out(`  engine  ${google.url}  speaks the Google Cloud Workflows API, on gRPC and REST`)
+  io.out(`  engine  ${github.url}  speaks the GitHub Actions API`)
   io.out(`  server  ${http.url}  speaks MCP 2026-07-28 with tasks`)
   io.out('  client  @modelcontextprotocol/client with @modelcontextprotocol/ext-tasks')
 
@@ -80,7 +86,7 @@ async function play(cleanups: (() => Promise<void>)[], signal: AbortSignal, io: 
   for (const problem of problems) io.err(`Not as it should be: ${problem}`)
   if (problems.length > 0) return EXIT.failed
   io.out(
-    'All as it should be: an order shipped, a deploy approved, a batch that failed where it had to, a manual published.',
+    'All as it should be: an order shipped, a deploy approved, a batch and a test that failed where they had to, a manual and a release published.',
   )
   return EXIT.ok
 }

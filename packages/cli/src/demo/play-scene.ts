@@ -46,9 +46,16 @@ export async function openTheatre(url: string, io: Io): Promise<Theatre> {
         },
       })
       line(end.isError ? 'failure' : 'result', end.texts[0] ?? '')
+      for (const printed of end.isError ? logTail(end.texts[1]) : []) line('log', printed)
       return sceneProblem(scene, end, playing.asked)
     },
   }
+}
+
+/** The last lines of what a failed run printed, where it did. */
+function logTail(text = ''): string[] {
+  const [, log] = text.split(/^Log of .*:$/m)
+  return log?.trim().split('\n').slice(-3) ?? []
 }
 
 interface Playing {

@@ -43,6 +43,19 @@ export const SCENES: readonly Scene[] = [
     answer: { action: 'accept', content: { editor: 'Ada' } },
     expected: { isError: false, text: '"review":{"approved":true,"editor":"Ada"}' },
   },
+  {
+    title: 'A GitHub Actions run whose tests fail on purpose, and what it printed',
+    tool: 'run_ci',
+    args: { suite: 'unit' },
+    expected: { isError: true, text: 'test / Run tests' },
+  },
+  {
+    title: 'A GitHub release whose deployment waits for a reviewer of its environment',
+    tool: 'release',
+    args: { version: '1.2.3' },
+    answer: { action: 'accept', content: { decision: 'approve', comment: 'Ship it' } },
+    expected: { isError: false, text: '{"released":"1.2.3","comment":"Ship it"}' },
+  },
 ]
 
 /** What of a scene did not go as it should; undefined when all did. */
