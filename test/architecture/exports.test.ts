@@ -10,9 +10,9 @@ const PUBLISHES: Readonly<Record<string, readonly string[]>> = {
   'step-functions': ['index.ts'],
   'google-workflows': ['index.ts'],
   'github-actions': ['index.ts'],
-  server: ['index.ts'],
+  server: ['index.ts', 'lambda.ts'],
   emulators: ['*/index.ts'],
-  cli: ['index.ts'],
+  cli: ['index.ts', 'lambda.ts'],
 }
 
 const manifests = packageFolders().map(manifest)

@@ -8,8 +8,8 @@ import {
   type ToolOptions,
 } from '@runbridge/server'
 import type { Config, ToolConfig } from './config/schema.js'
-import { githubRoutes } from './engines/github-actions.js'
-import { type EngineOptions, type Engines, openEngines } from './engines.js'
+import type { BoundEngines } from './engines/bound.js'
+import { type EngineOptions, openEngines } from './engines.js'
 import { openStore } from './open-store.js'
 import { version } from './version.js'
 
@@ -34,13 +34,33 @@ export interface Composition {
  * Joins the server with the store, the backends and the tools that the configuration names. Asks the engine for
  * every workflow; throws a RunbridgeError that lists every tool that can't be served and why.
  */
-export async function compose(config: Config, options: ComposeOptions): Promise<Composition> {
+export function compose(config: Config, options: ComposeOptions): Promise<Composition> {
   const engines = openEngines(config.engines, options)
+  const parts = { engines, openStore: () => openStore(config.store, options.log), version }
+  return composeOf(config, parts, options)
+}
+
+/** What a composition is made of. What opens them decides which engines and stores a bundle holds. */
+export interface Parts {
+  readonly engines: BoundEngines<ToolConfig>
+  readonly openStore: () => Promise<TaskStore & SecretStore>
+  /** What clients are told of this program. */
+  readonly version: string
+  /** Whether the process stands still between requests: see `RunbridgeOptions`. Default false. */
+  readonly freezes?: boolean
+}
+
+/** `compose` with other parts: an engine that the configuration names and that is not among them is refused by it. */
+export async function composeOf(
+  config: Config,
+  { engines, openStore, version, freezes = false }: Parts,
+  options: Pick<ComposeOptions, 'log' | 'audit' | 'signal'>,
+): Promise<Composition> {
   try {
     const tools = toolsOrThrow(await resolveTools(config, engines, options.signal))
-    const store = await openStore(config.store, options.log)
+    const store = await openStore()
     try {
-      return await joined(config, tools, store, engines, options)
+      return await joined(config, tools, store, engines, { ...options, version, freezes })
     } catch (thrown) {
       await store.close()
       throw thrown
@@ -55,8 +75,13 @@ async function joined(
   config: Config,
   tools: readonly Tool[],
   store: TaskStore & SecretStore,
-  engines: Engines,
-  { log, audit }: ComposeOptions,
+  engines: BoundEngines<ToolConfig>,
+  {
+    log,
+    audit,
+    version,
+    freezes,
+  }: Pick<ComposeOptions, 'log' | 'audit'> & Required<Pick<Parts, 'version' | 'freezes'>>,
 ): Promise<Composition> {
   const { name, title, instructions, secret, limits } = config.server
   const noEvents = store.lacks?.byRun
@@ -72,6 +97,7 @@ async function joined(
     name,
     version,
     limits,
+    freezes,
     ...(title !== undefined && { title }),
     ...(instructions !== undefined && { instructions }),
     ...(log && { log }),
@@ -82,8 +108,7 @@ async function joined(
     await store.close()
     await engines.close()
   }
-  const routes = githubRoutes(config.engines.githubActions, server.service)
-  return { server, tools, routes, close }
+  return { server, tools, routes: engines.routes(server.service), close }
 }
 
 export interface ResolvedTool {
@@ -93,7 +118,11 @@ export interface ResolvedTool {
 }
 
 /** Asks the engines for every workflow at the same time. */
-export function resolveTools(config: Config, engines: Engines, signal: AbortSignal): Promise<ResolvedTool[]> {
+export function resolveTools(
+  config: Config,
+  engines: BoundEngines<ToolConfig>,
+  signal: AbortSignal,
+): Promise<ResolvedTool[]> {
   return Promise.all(
     config.tools.map(async (tool) => ({
       config: tool,
@@ -102,7 +131,11 @@ export function resolveTools(config: Config, engines: Engines, signal: AbortSign
   )
 }
 
-async function resolved(tool: ToolConfig, engines: Engines, signal: AbortSignal): Promise<Tool> {
+async function resolved(
+  tool: ToolConfig,
+  engines: BoundEngines<ToolConfig>,
+  signal: AbortSignal,
+): Promise<Tool> {
   const { stepFunctions, googleWorkflows, githubActions, input, output, ...rest } = tool
   const { backend, workflow } = await engines.bind(tool)
   const options: ToolOptions = {

@@ -1,8 +1,8 @@
 import type { Log } from '@runbridge/core'
 import { workflowName } from '@runbridge/google-workflows'
 import type { Config, ToolConfig } from './config/schema.js'
-import type { Bound } from './engines/bound.js'
-import { openGitHubActions, workflowId } from './engines/github-actions.js'
+import type { BoundEngines } from './engines/bound.js'
+import { githubRoutes, openGitHubActions, workflowId } from './engines/github-actions.js'
 import { openGoogleWorkflows } from './engines/google-workflows.js'
 import { openStepFunctions, type StepFunctionsEngineOptions } from './engines/step-functions.js'
 
@@ -11,15 +11,8 @@ export interface EngineOptions extends StepFunctionsEngineOptions {
   readonly log?: Log
 }
 
-export interface Engines {
-  /** The tool's workflow in its engine. Throws `misconfigured` for a name that can be none. */
-  bind(tool: ToolConfig): Promise<Bound>
-  /** Closes every connection. */
-  close(): Promise<void>
-}
-
 /** The engines, each opened when a tool first needs it. */
-export function openEngines(config: Config['engines'], options: EngineOptions): Engines {
+export function openEngines(config: Config['engines'], options: EngineOptions): BoundEngines<ToolConfig> {
   const stepFunctions = openStepFunctions(config.stepFunctions, options)
   const googleWorkflows = openGoogleWorkflows(config.googleWorkflows, options)
   const githubActions = openGitHubActions(config.githubActions, options)
@@ -30,6 +23,7 @@ export function openEngines(config: Config['engines'], options: EngineOptions): 
       if (tool.githubActions) return githubActions.bind(tool.githubActions, tool)
       throw new Error(`The tool ${tool.name} names no engine; the configuration was not checked.`)
     },
+    routes: (service) => githubRoutes(config.githubActions, service),
     async close() {
       await Promise.all([stepFunctions.close(), googleWorkflows.close(), githubActions.close()])
     },

@@ -4,7 +4,14 @@ import * as z from 'zod'
 import type { BearerAuth } from './auth/bearer-auth.js'
 import type { RunbridgeServer } from './create-server.js'
 import { type HttpOptions, routes } from './http.js'
-import { addressOf, type HttpEvent, type HttpResult, parseHttpEvent, toRequest, toResult } from './lambda/http-event.js'
+import {
+  addressOf,
+  type HttpEvent,
+  type HttpResult,
+  parseHttpEvent,
+  toRequest,
+  toResult,
+} from './lambda/http-event.js'
 import { iamAuth } from './lambda/iam-auth.js'
 import type { Tool } from './tool.js'
 

@@ -19,4 +19,5 @@ export {
 } from './permissions.js'
 export { type ApiQuota, QUOTA_ACTIONS, QUOTAS, type QuotaAction, quotasIn } from './quotas.js'
 export { STATE_TABLE } from './states.js'
+export { type StatusChangeOptions, statusChangePattern, statusChanges } from './status-change.js'
 export type { GateConfig, StepFunctionsWorkflow } from './workflow.js'

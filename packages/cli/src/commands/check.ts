@@ -2,9 +2,9 @@ import { RunbridgeError, toRunbridgeError } from '@runbridge/core'
 import { openAuth } from '../auth.js'
 import { type ResolvedTool, resolveTools } from '../compose.js'
 import { loadConfig } from '../config/config.js'
-import type { Config } from '../config/schema.js'
-import type { Access } from '../engines/bound.js'
-import { type Engines, openEngines, workflowOf } from '../engines.js'
+import type { Config, ToolConfig } from '../config/schema.js'
+import type { Access, BoundEngines } from '../engines/bound.js'
+import { openEngines, workflowOf } from '../engines.js'
 import { openStore } from '../open-store.js'
 import { EXIT, exitStatus } from './exit.js'
 import type { Io } from './io.js'
@@ -53,7 +53,7 @@ async function checkAuth(server: Config['server'], io: Io): Promise<number[]> {
 
 async function checkTool(
   { config, outcome }: ResolvedTool,
-  engines: Engines,
+  engines: BoundEngines<ToolConfig>,
   signal: AbortSignal,
   io: Io,
 ): Promise<number> {

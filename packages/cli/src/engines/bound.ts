@@ -1,5 +1,5 @@
-import type { Backend, RunbridgeError, Workflow } from '@runbridge/core'
-import type { Tool } from '@runbridge/server'
+import type { Backend, RunbridgeError, TaskService, Workflow } from '@runbridge/core'
+import type { Route, Tool } from '@runbridge/server'
 
 /** A permission that a tool needs, and whether it is there. */
 export interface Access {
@@ -26,6 +26,16 @@ export interface OpenEngine<Entry, ToolConfig> {
   bind(entry: Entry, tool: ToolConfig): Bound | Promise<Bound>
   /** Closes every connection. */
   close(): void | Promise<void>
+}
+
+/** The engines that a process serves. */
+export interface BoundEngines<ToolConfig> {
+  /** The tool's workflow in its engine. Throws `misconfigured` for a name that can be none. */
+  bind(tool: ToolConfig): Promise<Bound>
+  /** Where they tell what happened, such as webhooks. */
+  routes(service: TaskService): readonly Route[]
+  /** Closes every connection. */
+  close(): Promise<void>
 }
 
 /** `tasks optional, asks a person by elicitation` */

@@ -1,0 +1,126 @@
+import { RunbridgeError, type SecretStore, type TaskStore } from '@runbridge/core'
+import { type Front, type HttpResult, lambdaHandler } from '@runbridge/server/lambda'
+import { statusChanges } from '@runbridge/step-functions'
+import { openAuth } from './auth.js'
+import { composeOf } from './compose.js'
+import { parseConfig, problemList } from './config/config.js'
+import type { Environment } from './config/environment.js'
+import type { Config, ToolConfig } from './config/schema.js'
+import type { BoundEngines } from './engines/bound.js'
+import { openStepFunctions, type StepFunctionsEngineOptions } from './engines/step-functions.js'
+import { auditOf, createLog } from './log.js'
+
+export interface LambdaSettings extends Pick<StepFunctionsEngineOptions, 'awsCredentials'> {
+  /** The text of a `runbridge.yaml`. `store` is `dynamodb` or `sealed`, and the tools are of Step Functions. */
+  readonly config: string
+  /** What `${NAME}` stands for in it. */
+  readonly env: Environment
+  /** Default `tokens`: `server.auth` of the configuration says which. */
+  readonly callers?: 'tokens' | 'iam'
+  /** Default `function-url`. */
+  readonly front?: Front
+  /** What clients are told of this program. Default `0.0.0`. */
+  readonly version?: string
+}
+
+/** The scheme and host that a request was sent to, as AWS routed it: nobody knows them before the first deployment. */
+const ADDRESS = 'RUNBRIDGE_ADDRESS'
+/** Until there is a request. Reserved (RFC 2606), so that nothing is ever taken for it. */
+const NO_ADDRESS = 'https://address.invalid'
+
+/**
+ * The server as the handler of a Lambda function: Step Functions, a DynamoDB table or no records at all, and nothing
+ * else, so that a bundle holds nothing else. Asks AWS for every workflow before it resolves. Throws `misconfigured`
+ * for a configuration that can't be served so, with every reason.
+ *
+ * `${RUNBRIDGE_ADDRESS}` in the configuration is `https://` and the host that the request was sent to, unless `env`
+ * has it: write `resourceUrl: ${RUNBRIDGE_ADDRESS}/mcp`.
+ */
+export async function lambda(
+  settings: LambdaSettings,
+): Promise<(event: unknown) => Promise<HttpResult | undefined>> {
+  const { callers = 'tokens', front, version = '0.0.0', awsCredentials } = settings
+  const config = withoutHolds(read(settings, NO_ADDRESS))
+  const { server: options, store, tools } = config
+  if (callers === 'tokens' && !options.auth) throw misconfigured(NOBODY_KNOWN)
+  if (callers === 'iam' && options.auth) throw misconfigured(TWO_WAYS)
+  const log = createLog(options.logLevel)
+  const composition = await composeOf(
+    config,
+    {
+      engines: stepFunctionsAlone(config, { log, ...(awsCredentials && { awsCredentials }) }),
+      openStore: () => openAwsStore(store),
+      version,
+      freezes: true,
+    },
+    { log, signal: new AbortController().signal, ...(options.audit && { audit: auditOf(log) }) },
+  )
+  const { server } = composition
+  const stateMachineArns = tools.flatMap(({ stepFunctions }) => stepFunctions?.stateMachineArn ?? [])
+  return lambdaHandler({
+    server,
+    tools: composition.tools,
+    auth:
+      callers === 'iam'
+        ? 'iam'
+        : (address) => {
+            const auth = openAuth(read(settings, address).server, composition.tools, log)
+            if (!auth) throw misconfigured(NOBODY_KNOWN)
+            return auth
+          },
+    ...(front && { front }),
+    // A store without records can't find the task of a run.
+    events: store.sealed ? [] : [statusChanges({ stateMachineArns, hint: server.service.hint })],
+    ...(options.allowedHosts && { allowedHosts: options.allowedHosts }),
+    ...(options.allowedOrigins && { allowedOrigins: options.allowedOrigins }),
+    log,
+  })
+}
+
+const NOBODY_KNOWN =
+  'Nothing tells who calls: name an authorization server or tokens in `server.auth`, or let AWS verify callers (IAM).'
+const TWO_WAYS =
+  'Callers are verified by AWS (IAM) here, and `server.auth` asks for tokens too, for which a signed request has no room: use one.'
+
+function read({ config: text, env }: LambdaSettings, address: string): Config {
+  const result = parseConfig(text, { [ADDRESS]: address, ...env })
+  if (!result.ok) throw misconfigured(problemList('runbridge.yaml', result.problems))
+  return result.config
+}
+
+/** What tools say of themselves is what they do: no call waits for a run. */
+function withoutHolds(config: Config): Config {
+  return { ...config, tools: config.tools.map((tool) => ({ ...tool, holdMs: 0 })) }
+}
+
+function stepFunctionsAlone(config: Config, options: StepFunctionsEngineOptions): BoundEngines<ToolConfig> {
+  const engine = openStepFunctions(config.engines.stepFunctions, options)
+  return {
+    async bind(tool) {
+      if (tool.stepFunctions) return engine.bind(tool.stepFunctions, tool)
+      throw misconfigured(`Tool ${tool.name}: only Step Functions are served on Lambda. Run a server for it.`)
+    },
+    routes: () => [],
+    async close() {
+      await engine.close()
+    },
+  }
+}
+
+async function openAwsStore({ dynamodb, sealed }: Config['store']): Promise<TaskStore & SecretStore> {
+  if (dynamodb) {
+    const { endpoint, ...table } = dynamodb
+    const store = await import('@runbridge/stores/dynamodb')
+    return store.dynamodb({ ...table, ...(endpoint !== undefined && { endpoint }) })
+  }
+  if (sealed) {
+    const { keys, maxAgeMs } = sealed
+    const store = await import('@runbridge/stores/sealed')
+    return store.sealed({ keys, ...(maxAgeMs !== undefined && { maxAgeMs }) })
+  }
+  throw misconfigured('On Lambda the store is `dynamodb` or `sealed`: nothing else outlives a sandbox.')
+}
+
+function misconfigured(message: string): RunbridgeError {
+  return new RunbridgeError('misconfigured', message)
+}
