@@ -8,10 +8,18 @@ import { startFixtureEngine } from '../fixtures/engine/engine.mjs'
 import { root, run } from './command.mjs'
 import { judged } from './judge.mjs'
 import { node22 } from './node22.mjs'
-import { GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from './scenarios.mjs'
+import {
+  GENERAL_SCENARIOS,
+  NOT_COUNTED,
+  NOT_FOR_US,
+  OLDER_NOT_FOR_US,
+  OLDER_SCENARIOS,
+  TASK_SCENARIOS,
+} from './scenarios.mjs'
 import { serve } from './serve.mjs'
 
 const REVISION = '2026-07-28'
+const OLDER_REVISION = '2025-11-25'
 /** Scenarios that run at the same time: most of their time is waiting. */
 const AT_ONCE = 4
 
@@ -40,10 +48,15 @@ function suite() {
 async function assertListed(node, program) {
   const { code, output } = await run(node, [program, 'list', '--server'])
   if (code !== 0) throw new Error(`The suite can't list its scenarios:\n${output}`)
-  const offered = [...output.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)]
-    .filter(([, , revisions = '']) => /extension/.test(revisions) || revisions.includes(REVISION))
-    .map(([, name = '']) => name)
-  const listed = [...TASK_SCENARIOS, ...GENERAL_SCENARIOS, ...Object.keys(NOT_FOR_US)]
+  const all = [...output.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)]
+  const of = (/** @type {RegExp} */ revision) =>
+    all.filter(([, , revisions = '']) => revision.test(revisions)).map(([, name = '']) => name)
+  const older = (/** @type {string} */ name) => (name.includes('@') ? name : `${name}@${OLDER_REVISION}`)
+  const offered = [...of(new RegExp(`extension|${REVISION}`)), ...of(new RegExp(OLDER_REVISION)).map(older)]
+  const listed = [
+    ...[...TASK_SCENARIOS, ...GENERAL_SCENARIOS, ...Object.keys(NOT_FOR_US)],
+    ...[...OLDER_SCENARIOS, ...Object.keys(OLDER_NOT_FOR_US)].map(older),
+  ]
   const wrong = [
     ...offered.filter((name) => !listed.includes(name)).map((name) => `${name} is not listed`),
     ...listed.filter((name) => !offered.includes(name)).map((name) => `${name} is not in the suite`),
@@ -61,7 +74,8 @@ async function assertListed(node, program) {
  * @returns {Promise<Result>}
  */
 async function runScenario(node, program, url, scenario, folder) {
-  const revision = TASK_SCENARIOS.includes(scenario) ? [] : ['--spec-version', REVISION]
+  const [name = '', older] = scenario.split('@')
+  const revision = TASK_SCENARIOS.includes(scenario) ? [] : ['--spec-version', older ?? REVISION]
   const output = join(folder, scenario)
   const args = [
     program,
@@ -69,7 +83,7 @@ async function runScenario(node, program, url, scenario, folder) {
     '--url',
     url,
     '--scenario',
-    scenario,
+    name,
     '-o',
     output,
     '--timeout',
@@ -98,7 +112,7 @@ function print({ scenario, passed, failed, skipped, warned, notCounted }) {
 async function main() {
   const json = process.argv.includes('--json')
   const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-  const all = [...TASK_SCENARIOS, ...GENERAL_SCENARIOS]
+  const all = [...TASK_SCENARIOS, ...GENERAL_SCENARIOS, ...OLDER_SCENARIOS]
   const unknown = asked.filter((name) => !all.includes(name))
   if (unknown.length > 0)
     throw new Error(`No such scenario here: ${unknown.join(', ')}. There are: ${all.join(', ')}.`)

@@ -1,6 +1,6 @@
 /**
- * The scenarios of @modelcontextprotocol/conformance for servers of 2026-07-28: which run here, and why the others
- * don't. Every scenario of the suite for this revision stands in exactly one of the three lists.
+ * The scenarios of @modelcontextprotocol/conformance for servers of 2026-07-28 and 2025-11-25: which run here, and why
+ * the others don't. Every scenario of the suite for a revision stands in exactly one list of it.
  */
 
 /** The extension's own. The suite takes them for no revision's, so it is given none. */
@@ -37,6 +37,47 @@ export const GENERAL_SCENARIOS = [
   'input-required-result-tampered-state',
   'input-required-result-validate-input',
 ]
+
+/** Of 2025-11-25, whose sessions the same server keeps: "NAME@2025-11-25", since the suite has some for both revisions. */
+export const OLDER_SCENARIOS = [
+  'server-initialize@2025-11-25',
+  'server-session-lifecycle@2025-11-25',
+  'ping@2025-11-25',
+  'tools-list@2025-11-25',
+  'tools-call-simple-text@2025-11-25',
+  'tools-call-error@2025-11-25',
+  'tools-call-with-progress@2025-11-25',
+  'tools-call-elicitation@2025-11-25',
+  'json-schema-2020-12@2025-11-25',
+  'server-sse-multiple-streams@2025-11-25',
+  'dns-rebinding-protection@2025-11-25',
+  'elicitation-sep1034-defaults@2025-11-25',
+]
+
+/** @type {Readonly<Record<string, string>>} */
+export const OLDER_NOT_FOR_US = {
+  'logging-set-level': 'no messages to clients: logs are the operator’s',
+  'tools-call-with-logging': 'no messages to clients: logs are the operator’s',
+  'tools-call-sampling': 'no sampling',
+  'elicitation-sep1330-enums': 'a question of a gate has no lists: each of its fields is one value',
+  'server-sse-polling': 'streams are not resumed: a client that lost one asks for its task again',
+  'completion-complete': 'no completions',
+  'tools-call-image': 'results of runs are text and JSON',
+  'tools-call-audio': 'results of runs are text and JSON',
+  'tools-call-embedded-resource': 'results of runs are text, JSON and links',
+  'tools-call-mixed-content': 'results of runs are text, JSON and links',
+  'resources-list': 'no resources',
+  'resources-read-text': 'no resources',
+  'resources-read-binary': 'no resources',
+  'resources-templates-read': 'no resources',
+  'resources-subscribe': 'no resources',
+  'resources-unsubscribe': 'no resources',
+  'prompts-list': 'no prompts',
+  'prompts-get-simple': 'no prompts',
+  'prompts-get-with-args': 'no prompts',
+  'prompts-get-embedded-resource': 'no prompts',
+  'prompts-get-with-image': 'no prompts',
+}
 
 /** @type {Readonly<Record<string, string>>} */
 export const NOT_FOR_US = {

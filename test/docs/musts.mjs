@@ -126,12 +126,118 @@ const MUSTS = [
 ]
 
 /**
+ * Those of 2025-11-25, which the older sessions are held to.
+ * @type {typeof MUSTS}
+ */
+const MUSTS_2025 = [
+  {
+    must: 'a tool that requires tasks, called without: -32601; one that forbids them, called with `task`: -32601',
+    source: 'tasks, tool-level negotiation',
+    tests: ['a tool that requires tasks, called without: -32601; one that forbids them, called with: -32601'],
+  },
+  {
+    must: 'an accepted task call returns CreateTaskResult, whatever happens to the start; the task begins as `working`',
+    source: 'tasks, result retrieval, status lifecycle',
+    tests: [
+      'an accepted task call returns CreateTaskResult, whatever happens to the start',
+      'begins in working, whatever becomes of the start',
+    ],
+  },
+  {
+    must: 'a receiver that has not declared tasks ignores the parameter',
+    source: 'tasks, task support and handling',
+    tests: ['of a revision without tasks ignores the parameter and answers normally'],
+  },
+  {
+    must: 'tasks/result blocks until the end, then returns exactly what the call would have returned, or the same JSON-RPC error',
+    source: 'tasks, result retrieval',
+    tests: [
+      'blocks until the end, then returns exactly what the call would have returned, or the same JSON-RPC error',
+      'says that the task goes on when the server closes, and never that it ended',
+    ],
+  },
+  {
+    must: 'createdAt, lastUpdatedAt and the actual ttl in every task response',
+    source: 'tasks, ttl and resource management',
+    tests: ['createdAt, lastUpdatedAt and the actual ttl in every task response'],
+  },
+  {
+    must: 'cancel of a terminal task: -32602; a cancelled task stays cancelled',
+    source: 'tasks, task cancellation',
+    tests: [
+      'cancel of a terminal task -32602; a cancelled task stays cancelled, whatever becomes of its run',
+    ],
+  },
+  {
+    must: 'tasks are cancelled by tasks/cancel, not by notifications/cancelled',
+    source: 'cancellation',
+    tests: [
+      '2025 tasks are cancelled by tasks/cancel, not by notifications/cancelled, a closed connection or DELETE',
+    ],
+  },
+  {
+    must: 'related-task metadata on elicitations, progress and tasks/result; not on get, list, cancel and status; ignored in requests',
+    source: 'tasks, associating task-related messages',
+    tests: [
+      'on the result and on elicitations',
+      'not on a task: create, get, list, cancel, status',
+      'related-task metadata in requests is ignored',
+    ],
+  },
+  {
+    must: 'progress goes on for the task’s life under its token, and strictly increases',
+    source: 'tasks, task progress notifications; progress',
+    tests: ['tells of its status and its progress for as long as it goes on'],
+  },
+  {
+    must: 'an elicitation only to a client that declared it',
+    source: 'elicitation',
+    tests: ['an elicitation only to a client that declared it'],
+  },
+  {
+    must: 'invalid cursor -32602; nextCursor whenever there is more; whatever get finds, list lists',
+    source: 'tasks, task listing',
+    tests: ['invalid cursor -32602; nextCursor whenever there is more; whatever get finds, list lists'],
+  },
+  {
+    must: 'requestors that can’t be told apart are not offered tasks/list',
+    source: 'tasks, task isolation and access control',
+    tests: ['requestors that can not be told apart are not offered tasks/list'],
+  },
+  {
+    must: 'tasks are bound to the authorization context',
+    source: 'tasks, task isolation and access control',
+    tests: ['unknown, foreign and expired ids, and those of other forms get the same answer'],
+  },
+  {
+    must: 'a session is created by initialize alone, and bound to its caller',
+    source: 'transports, session management',
+    tests: [
+      'is created only by initialize, under an id of visible ASCII that nobody can guess',
+      'is bound to the caller that made it',
+    ],
+  },
+  {
+    must: 'an ended session is 404; a bad protocol version header is 400',
+    source: 'transports, session management, protocol version header',
+    tests: ['an ended session is 404, and one that never was', 'a bad protocol version header is 400'],
+  },
+]
+
+/** The requirements of the extension and of 2026-07-28, with the places of their tests. */
+export const musts = () => placed(MUSTS)
+
+/** Those of 2025-11-25. */
+export const musts2025 = () => placed(MUSTS_2025)
+
+/**
  * Each requirement with the places of its tests. Throws for one that no test holds.
+ * @param {typeof MUSTS} wanted
  * @returns {{ must: string, source: string, places: { file: string, line: number }[] }[]}
  */
-export function musts() {
+function placed(wanted) {
   const known = testTitles()
-  return MUSTS.map(({ must, source, tests }) => ({
+  return wanted.map(({ must, source, tests }) => ({
     must,
     source,
     places: tests.map((title) => {
@@ -144,7 +250,7 @@ export function musts() {
 }
 
 /** Where tests and groups of tests stand, by title. */
-function testTitles() {
+export function testTitles() {
   /** @type {Map<string, { file: string, line: number }>} */
   const found = new Map()
   for (const folder of ['packages/core/src', 'packages/server/src', 'test/e2e']) {

@@ -2,8 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAY_IMPORT, STANDS_ON } from '../architecture/directions.mjs'
 import { root } from '../bin/command.mjs'
-import { GENERAL_SCENARIOS, NOT_COUNTED, NOT_FOR_US, TASK_SCENARIOS } from '../bin/scenarios.mjs'
-import { musts } from './musts.mjs'
+import {
+  GENERAL_SCENARIOS,
+  NOT_COUNTED,
+  NOT_FOR_US,
+  OLDER_NOT_FOR_US,
+  OLDER_SCENARIOS,
+  TASK_SCENARIOS,
+} from '../bin/scenarios.mjs'
+import { musts, musts2025 } from './musts.mjs'
+import { sep1686Requirements } from './sep-1686.mjs'
 
 /** What a policy names as Resource, in words. */
 const PERMITTED_ON = {
@@ -20,6 +28,8 @@ const PERMITTED_ON = {
 export async function tables() {
   const core = await import('@runbridge/core')
   const extTasks = await import('@runbridge/core/wire/ext-tasks')
+  const core2025 = await import('@runbridge/core/wire/core-2025-11-25')
+  const sep1686 = await import('@runbridge/core/wire/sep-1686')
   const stepFunctions = await import('@runbridge/step-functions')
   const google = await import('@runbridge/google-workflows')
   return {
@@ -35,21 +45,22 @@ export async function tables() {
       ),
     'wire-states': () =>
       table(
-        ['state', 'meaning', '2026-07-28 extension', 'and a question is open for this caller'],
+        ['state', 'meaning', '2026-07-28 extension', '2025-11-25', 'SEP-1686'],
         core.RUN_STATES.map((state) => [
           code(state),
           comments('packages/core/src/run.ts')[state] ?? '',
-          code(extTasks.STATES[state].plain),
-          code(extTasks.STATES[state].asking),
+          asked(extTasks.STATES[state]),
+          asked(core2025.STATES[state]),
+          situated(sep1686.STATES[state]),
         ]),
       ),
     errors: () =>
       table(
-        ['error', 'meaning', 'JSON-RPC, 2026-07-28 extension'],
+        ['error', 'meaning', 'JSON-RPC, 2026-07-28 extension', '2025-11-25', 'SEP-1686'],
         core.ERROR_CODES.map((error) => [
           code(error),
           comments('packages/core/src/errors.ts')[error] ?? '',
-          String(extTasks.JSON_RPC_CODES[error]),
+          ...[extTasks, core2025, sep1686].map(({ JSON_RPC_CODES }) => String(JSON_RPC_CODES[error])),
         ]),
       ),
     capabilities: () =>
@@ -98,9 +109,9 @@ export async function tables() {
     'conformance-scenarios': () =>
       table(
         ['scenario', 'of', 'checks that do not fit'],
-        [...TASK_SCENARIOS, ...GENERAL_SCENARIOS].map((name) => [
+        [...TASK_SCENARIOS, ...GENERAL_SCENARIOS, ...OLDER_SCENARIOS].map((name) => [
           code(name),
-          TASK_SCENARIOS.includes(name) ? 'the extension' : 'the protocol',
+          TASK_SCENARIOS.includes(name) ? 'the extension' : (name.split('@')[1] ?? '2026-07-28'),
           Object.entries(NOT_COUNTED[name] ?? {})
             .map(([id, why]) => `${code(id)}: ${why}`)
             .join('; '),
@@ -108,19 +119,62 @@ export async function tables() {
       ),
     'conformance-not-for-us': () =>
       table(
-        ['scenario', 'why it does not fit'],
-        Object.entries(NOT_FOR_US).map(([name, why]) => [code(name), why]),
+        ['scenario', 'of', 'why it does not fit'],
+        [
+          ...Object.entries(NOT_FOR_US).map(([name, why]) => [code(name), '2026-07-28', why]),
+          ...Object.entries(OLDER_NOT_FOR_US).map(([name, why]) => [code(name), '2025-11-25', why]),
+        ],
       ),
-    musts: () =>
+    musts: () => mustTable(musts()),
+    'musts-2025-11-25': () => mustTable(musts2025()),
+    'sep-1686': () =>
       table(
-        ['requirement', 'source', 'held by'],
-        musts().map(({ must, source, places }) => [
-          must,
-          source,
-          places.map(({ file }) => `[${file.split('/').at(-1)}](../${file})`).join(', '),
-        ]),
+        ['section', 'requirement', 'what we do otherwise, or more', 'held by'],
+        sep1686Requirements().map(({ number, says, note, places }) => [number, says, note, links(places)]),
       ),
   }
+}
+
+/**
+ * A status, and what it is where a question is open that this caller can be asked.
+ * @param {{ plain: string, asking: string }} status
+ */
+function asked({ plain, asking }) {
+  return plain === asking
+    ? code(plain)
+    : `${code(asking)}, or ${code(plain)} where this caller can not be asked`
+}
+
+/**
+ * A status of SEP-1686, and what else it depends on.
+ * @param {(situation: { asking: boolean, begun: boolean, started: boolean }) => string} status
+ */
+function situated(status) {
+  const usual = { asking: true, begun: true, started: true }
+  const but = (/** @type {Partial<typeof usual>} */ changes) => code(status({ ...usual, ...changes }))
+  const now = but({})
+  if (but({ asking: false }) !== now)
+    return `${now}, or ${but({ asking: false })} where this caller can not be asked`
+  if (but({ begun: false }) !== now)
+    return `${but({ begun: false })} until the engine was seen executing it, then ${now}`
+  if (but({ started: false }) !== now)
+    return `${now}, or ${but({ started: false })} where the start could not be settled`
+  return now
+}
+
+/** @param {ReturnType<typeof musts>} rows */
+function mustTable(rows) {
+  return table(
+    ['requirement', 'source', 'held by'],
+    rows.map(({ must, source, places }) => [must, source, links(places)]),
+  )
+}
+
+/** @param {readonly { file: string }[]} places */
+function links(places) {
+  return [...new Set(places.map(({ file }) => file))]
+    .map((file) => `[${file.split('/').at(-1)}](../${file})`)
+    .join(', ')
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isTerminal, type JsonObject, type Owner } from '@runbridge/core'
+import { errorResult, isTerminal, type JsonObject, type Owner } from '@runbridge/core'
 import type { InputRequired } from '../ask.js'
 import { type CallAnswer, type CallRound, callTool, type ToolCall } from '../call-tool.js'
 import type { CallState } from '../request-state.js'
@@ -15,6 +15,7 @@ export async function callWithQuestions(
 ): Promise<CallAnswer> {
   let state: CallState | undefined
   let inputResponses: JsonObject = {}
+  let asking = caller
   for (;;) {
     const present = state
     const round: CallRound = {
@@ -29,12 +30,18 @@ export async function callWithQuestions(
         return ''
       },
     }
-    const answer = await callTool(request.app, { ...call, caller, round })
+    const answer = await callTool(request.app, { ...call, caller: asking, round })
     if (!('resultType' in answer) || answer.resultType !== 'input_required') return answer
     const taskId = state?.kind === 'run' ? state.taskId : undefined
     inputResponses = await put(request, caller.owner, (answer as InputRequired).inputRequests, taskId)
+    // Who is gone can't be asked again, and a server that closes asks nobody.
+    if (!request.caller.signal.aborted && !request.app.closing.aborted) continue
+    if (taskId === undefined && Object.keys(inputResponses).length === 0) return errorResult(UNANSWERED)
+    asking = { ...caller, signal: AbortSignal.abort() }
   }
 }
+
+const UNANSWERED = 'Nothing was started: the question was not answered in time. Call again to be asked again.'
 
 /** Puts all of the questions. What is not answered in time, or while its gate is open, has no response. */
 async function put(
