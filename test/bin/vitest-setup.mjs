@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { startPostgres } from './postgres.mjs'
 
-/** @param {import('vitest/node').TestProject} project */
+/** @param {{ provide(key: 'postgresAt', value: string): void }} project */
 export default async function setup(project) {
   /** @type {Promise<import('./postgres.mjs').TestPostgres> | undefined} */
   let postgres

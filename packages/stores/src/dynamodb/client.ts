@@ -1,12 +1,12 @@
 /** A value of an attribute as the low-level API has it; of its kinds only those that the store writes. */
-export interface AttributeValue {
+interface AttributeValue {
   readonly S?: string | undefined
   readonly N?: string | undefined
   readonly B?: Uint8Array | undefined
 }
 
 /** What is written: exactly one kind. */
-export type Attribute = { S: string } | { N: string } | { B: Uint8Array }
+type Attribute = { S: string } | { N: string } | { B: Uint8Array }
 export type Attributes = Record<string, Attribute>
 export type Item = Readonly<Record<string, AttributeValue>>
 

@@ -76,7 +76,7 @@ function ceiling({ createdAt, retainMs }: TaskRecord, maxAgeMs: number): number 
   return createdAt + maxAgeMs + retainMs
 }
 
-export function ttl(record: TaskRecord, maxAgeMs: number): { N: string } {
+function ttl(record: TaskRecord, maxAgeMs: number): { N: string } {
   const end = expiresAt(record) ?? ceiling(record, maxAgeMs)
   return number(Math.ceil(Math.max(end, record.createdAt) / 1000))
 }

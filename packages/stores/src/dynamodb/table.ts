@@ -4,7 +4,7 @@ export const LIST_INDEX = 'list'
 export const DUE_INDEX = 'due'
 
 /** The attribute by which DynamoDB removes items, if time to live is switched on for it: seconds since the epoch. */
-export const TTL_ATTRIBUTE = 'ttl'
+const TTL_ATTRIBUTE = 'ttl'
 
 const key = (hash: string, range: string) => [
   { AttributeName: hash, KeyType: 'HASH' as const },

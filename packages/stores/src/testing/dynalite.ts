@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import dynalite from 'dynalite'
 import { createDynamodbTable } from '../dynamodb.js'
 
 /** What clients of the stand-in need; it looks at no credentials. */
@@ -20,9 +20,6 @@ export interface Dynalite {
 
 /** A DynamoDB on loopback, in memory. It has no transactions, no time to live, and indexes that never lag behind. */
 export async function startDynalite(): Promise<Dynalite> {
-  // It comes without types.
-  const name = 'dynalite'
-  const { default: dynalite } = (await import(name)) as { default: (options: object) => Server }
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
