@@ -25,6 +25,7 @@ import { lacks } from './capability.js'
 import { follow, plainOptions } from './follow.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { handleText } from './handle-text.js'
+import { onAbandon } from './on-abandon.js'
 import type { CallState } from './request-state.js'
 import { lackedScopes, lacksScopes } from './scopes.js'
 import type { Tool } from './tool.js'
@@ -151,7 +152,9 @@ async function start(
   if (call.making) return call.making.answer(task, tool)
   if (caller.tasks) return createTaskResult(task, { canBeAsked: canBeAsked(tool, caller) })
   const called = { name: call.name, args }
-  return follow(app, { task, tool, caller, round, called, waitMs: tool.holdMs })
+  const answer = await follow(app, { task, tool, caller, round, called, waitMs: tool.holdMs })
+  await onAbandon(app, tool, caller, task)
+  return answer
 }
 
 /** The retry of a call whose run asked a question: delivers the answers, then goes on waiting. */
@@ -164,7 +167,9 @@ async function resume(app: App, call: ToolCall, taskId: string): Promise<CallAns
     const dismissed = Object.values(outcomes).includes('dismissed')
     const called = { name, args }
     const waitMs = dismissed ? 0 : (tool?.holdMs ?? 0)
-    return await follow(app, { task, tool, caller, round, called, waitMs, mayAsk: !dismissed })
+    const answer = await follow(app, { task, tool, caller, round, called, waitMs, mayAsk: !dismissed })
+    if (name === tool?.name) await onAbandon(app, tool, caller, task)
+    return answer
   } catch (thrown) {
     if (!(thrown instanceof RunbridgeError)) throw thrown
     // This caller has not been told the task's id yet, and the run goes on.

@@ -1,6 +1,7 @@
 import { type AuthInfo, CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
 import { isJsonObject, type Owner } from '@runbridge/core'
 import { EXTENSION_ID } from '@runbridge/core/wire/ext-tasks'
+import { isWithdrawn } from './on-abandon.js'
 import { ownerOf } from './owner.js'
 import { lackedScopes } from './scopes.js'
 import type { Tool } from './tool.js'
@@ -19,6 +20,8 @@ export interface Caller {
   readonly scopes?: readonly string[]
   /** Aborts when the caller is gone; ends waiting, never a run. */
   readonly signal: AbortSignal
+  /** Whether the client itself took this request back: never for a lost connection or an ended session. */
+  readonly withdrawn: () => boolean
   /** Present when the caller asked for progress. Resolves when the notification has left. */
   readonly progress?: (message: string) => Promise<void>
 }
@@ -32,6 +35,7 @@ export function callerOf(ctx: ServerContext, era: Era): Caller {
     era,
     ...declared(era === 'modern' ? envelope?.[CLIENT_CAPABILITIES_META_KEY] : undefined),
     signal: ctx.mcpReq.signal,
+    withdrawn: () => isWithdrawn(ctx.mcpReq.signal),
     ...(progress && { progress }),
   }
 }

@@ -39,7 +39,8 @@ export async function follow(app: App, waiting: Waiting): Promise<ToolResult | I
   const { tool, caller, round, called, mayAsk = true } = waiting
   const task = await wait(app, waiting)
   if (isTerminal(task.record.state)) return toolResult(task.record, plainOptions(tool))
-  if (mayAsk && task.questions.length > 0 && canBeAsked(tool, caller)) {
+  // Nobody would see the question of a caller that is gone.
+  if (mayAsk && !caller.signal.aborted && task.questions.length > 0 && canBeAsked(tool, caller)) {
     const requestState = await round.seal({
       kind: 'run',
       tool: called.name,

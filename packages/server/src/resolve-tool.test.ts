@@ -24,6 +24,7 @@ describe('resolveTool', () => {
       holdMs: 45_000,
       retainMs: 86_400_000,
       progress: true,
+      onAbandon: 'continue',
     })
   })
 
@@ -63,6 +64,13 @@ describe('resolveTool', () => {
     ],
     ['leave it out with `attach: true`', { attach: true, idempotencyKey: ['run'] }],
     ['only for tools with `attach: true`', { cancelAttached: true }],
+    ['would stop runs that were started elsewhere', { attach: true, onAbandon: 'cancel' }],
+    ['needs runs that can be stopped', { onAbandon: 'cancel' }, { capabilities: { cancel: false } }],
+    [
+      'needs a run that goes on after the call',
+      { onAbandon: 'cancel' },
+      { capabilities: { execution: 'call' } },
+    ],
     ['there is nothing to watch', { attach: true }, { capabilities: { execution: 'call' } }],
     ['one required string', { attach: true, inputSchema }],
     ['one required string', { attach: true, inputSchema: { properties: { id: { type: 'string' } } } }],

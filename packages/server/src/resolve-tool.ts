@@ -10,6 +10,7 @@ import {
 import { elicitableSchema } from './elicitable.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { compileSchema } from './json-schema.js'
+import { abandonConflict } from './on-abandon.js'
 import { argumentSchema, type Tool } from './tool.js'
 import { attachConflict, watching } from './watching.js'
 
@@ -26,7 +27,10 @@ type Shown = Pick<
   | 'idempotencyKey'
   | 'scopes'
 >
-type Chosen = Pick<Tool, 'taskSupport' | 'humanInput' | 'unanswerable' | 'holdMs' | 'retainMs' | 'progress'>
+type Chosen = Pick<
+  Tool,
+  'taskSupport' | 'humanInput' | 'unanswerable' | 'holdMs' | 'retainMs' | 'progress' | 'onAbandon'
+>
 
 /** A tool as it is configured. What is left out comes from the workflow itself, or from the defaults. */
 export type ToolOptions<W extends Workflow = Workflow> = {
@@ -49,6 +53,7 @@ export const TOOL_DEFAULTS: Omit<Chosen, 'taskSupport'> = {
   holdMs: 45_000,
   retainMs: 86_400_000,
   progress: true,
+  onAbandon: 'continue',
 }
 
 /** MCP 2026-07-28 server/tools, "Tool Names". */
@@ -128,7 +133,7 @@ async function describe<W extends Workflow>(
 function given(
   options: { readonly [K in keyof Chosen]?: Chosen[K] | undefined },
 ): Partial<Omit<Chosen, 'taskSupport'>> {
-  const keys = ['humanInput', 'unanswerable', 'holdMs', 'retainMs', 'progress'] as const
+  const keys = ['humanInput', 'unanswerable', 'holdMs', 'retainMs', 'progress', 'onAbandon'] as const
   return Object.fromEntries(
     keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]),
   )
@@ -155,7 +160,7 @@ function conflicts(tool: Tool): string | undefined {
   }
   if (!(holdMs >= 0 && holdMs <= MAX_HOLD_MS)) return `\`holdMs\` must be between 0 and ${MAX_HOLD_MS}.`
   if (!(retainMs >= 1000)) return '`retainMs` must be at least 1000, so that an end can be seen.'
-  return attachConflict(tool) ?? idempotencyConflict(tool) ?? askForConflict(tool)
+  return attachConflict(tool) ?? abandonConflict(tool) ?? idempotencyConflict(tool) ?? askForConflict(tool)
 }
 
 function idempotencyConflict({ idempotencyKey, capabilities, attach, ...tool }: Tool): string | undefined {

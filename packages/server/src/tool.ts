@@ -59,6 +59,12 @@ export interface Tool<W extends Workflow = Workflow> extends TaskTool<W> {
   readonly unanswerable: 'refuse' | 'show'
   /** How long a call of a client without tasks is held before it is answered with a task id, in ms. */
   readonly holdMs: number
+  /**
+   * What becomes of the run when a client without tasks takes its call back by `notifications/cancelled` while it is
+   * held. `continue`: only the waiting ends. `cancel`: the run is asked to stop; many hosts send that at their own
+   * time-out too, so keep `holdMs` below theirs. A lost connection never stops a run.
+   */
+  readonly onAbandon: 'continue' | 'cancel'
   /** The text of the result instead of the output's JSON; `{path.to.value}` stands for a part of the output. */
   readonly resultText?: string
 }

@@ -234,6 +234,12 @@ const tool = z.strictObject({
   holdMs: ms(
     'How long a call of a client without tasks is held before it is answered with a task id',
   ).default(TOOL_DEFAULTS.holdMs),
+  onAbandon: z
+    .enum(['continue', 'cancel'])
+    .default(TOOL_DEFAULTS.onAbandon)
+    .describe(
+      'When a client without tasks takes its held call back: the run goes on, or is asked to stop. Many hosts take a call back at their own time-out too. A lost connection never stops a run',
+    ),
   retainMs: ms('How long a task is kept after its end').default(TOOL_DEFAULTS.retainMs),
   resultText: text(
     'The text of the result instead of the output as JSON; `{path.to.value}` stands for a part of the output',
