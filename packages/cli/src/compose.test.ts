@@ -1,11 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StepFunctionsEmulator } from '@runbridge/emulators/step-functions'
 import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type Composition, compose } from './compose.js'
 import { parseConfig, problemList } from './config/config.js'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgresAt: string
+  }
+}
 
 const pass = { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } }
 
@@ -143,6 +151,45 @@ describe('the store', () => {
     expect((await stat(path)).isFile()).toBe(true)
     expect((await stat(join(folder, 'state'))).mode & 0o077).toBe(0)
   })
+
+  const sealedHead = `store: { sealed: { keys: ["${'k'.repeat(32)}"] } }`
+
+  it('is refused for what it can not do for a tool or an event, and says why', async () => {
+    const input = 'input: { type: object, properties: { order: { type: integer } } }'
+    const keyed = tool('keyed', 'Standard', `, ${input}, idempotencyKey: [order]`)
+    await expect(composed([keyed], sealedHead)).rejects.toMatchObject({
+      code: 'misconfigured',
+      message: expect.stringMatching(
+        /^keyed: idempotencyKey has no effect: the sealed store keeps no records/,
+      ),
+    })
+    await composed([tool('run', 'Standard', ', confirm: { message: Sure? }')], sealedHead)
+  })
+
+  it('that keeps nothing serves every process with its key', async () => {
+    const [one, other] = [
+      await composed([tool('run', 'Standard')], sealedHead),
+      await composed([tool('run', 'Standard')], sealedHead),
+    ]
+    const outcome = await one.server.service.create({
+      owner: 'local',
+      tool: 'run',
+      form: 'ext-tasks',
+      input: {},
+    })
+    if (outcome.kind !== 'task') throw outcome.error
+    const signal = AbortSignal.timeout(10_000)
+    const { record } = await other.server.service.wait(outcome.task.record, { waitMs: 10_000, signal })
+    expect(record.state).toBe('succeeded')
+    await expect(other.server.unready()).resolves.toBeUndefined()
+  })
+
+  it('of DynamoDB is looked for where the configuration says', async () => {
+    const head = 'store: { dynamodb: { table: tasks, region: eu-north-1, endpoint: "http://127.0.0.1:1" } }'
+    await expect(composed([tool('run', 'Standard')], head)).rejects.toMatchObject({
+      message: expect.stringMatching(/^The table tasks (can’t be reached|refuses the AWS credentials)/),
+    })
+  })
 })
 
 describe('the key that seals questions', () => {
@@ -164,6 +211,23 @@ describe('the key that seals questions', () => {
 
   it('is shared by all processes on one SQLite file', async () => {
     const head = `store: { sqlite: { path: "${join(folder, 'tasks.sqlite')}" } }`
+    expect(await answerElsewhere([head, head])).toHaveProperty('result.content')
+  })
+
+  it('is shared by all processes on one PostgreSQL', async () => {
+    const url = await (await fetch(inject('postgresAt'))).text()
+    const schema = `test_${randomBytes(8).toString('hex')}`
+    const head = `store: { postgres: { url: "${url}", schema: ${schema} } }`
+    expect(await answerElsewhere([head, head])).toHaveProperty('result.content')
+    for (const composition of opened.splice(0)) await composition.close()
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(`drop schema ${schema} cascade`)
+    await client.end()
+  })
+
+  it('is shared by all processes with one key of the sealed store', async () => {
+    const head = `store: { sealed: { keys: ["${'k'.repeat(32)}"] } }`
     expect(await answerElsewhere([head, head])).toHaveProperty('result.content')
   })
 
