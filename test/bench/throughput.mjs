@@ -4,9 +4,9 @@ import { Agent, request } from 'node:http'
 import { child, figure, median } from './measure.mjs'
 
 const AT_ONCE = 8
-const ROUNDS = 3
+const ROUNDS = 4
 /** Each turn ends after so long or so many requests, whichever comes first. */
-const TURN_MS = 500
+const TURN_MS = 600
 const WARM_UP_MS = 700
 /** Every start leaves an open task, and a caller may have 1000. */
 const STARTS_A_TURN = 100
