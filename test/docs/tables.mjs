@@ -32,6 +32,7 @@ export async function tables() {
   const sep1686 = await import('@runbridge/core/wire/sep-1686')
   const stepFunctions = await import('@runbridge/step-functions')
   const google = await import('@runbridge/google-workflows')
+  const github = await import('@runbridge/github-actions')
   return {
     packages: () =>
       table(
@@ -104,6 +105,28 @@ export async function tables() {
         ['for', 'permission', 'in the role', 'why'],
         Object.entries(google.PERMISSIONS).flatMap(([feature, permissions]) =>
           permissions.map(({ permission, role, why }) => [feature, code(permission), code(role), why]),
+        ),
+      ),
+    'github-actions-states': () =>
+      table(
+        ['GitHub says', 'state', 'message', 'result'],
+        github.STATE_TABLE.map((row) => [row.native, row.state, row.message, row.result]),
+      ),
+    'github-actions-errors': () =>
+      table(
+        ['GitHub says', 'error'],
+        github.ERROR_TABLE.map(({ native, code: error }) => [native, code(error)]),
+      ),
+    'github-actions-permissions': () =>
+      table(
+        ['for', 'permission', 'of the token of', 'why'],
+        Object.entries(github.PERMISSIONS).flatMap(([feature, permissions]) =>
+          permissions.map(({ permission, token, why }) => [
+            feature,
+            code(permission),
+            token === 'server' ? 'the server' : 'the reviewer',
+            why,
+          ]),
         ),
       ),
     'conformance-scenarios': () =>

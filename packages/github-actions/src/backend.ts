@@ -18,6 +18,11 @@ export interface GitHubActionsOptions {
   readonly clients: GitHubClients
   /** How long after a dispatch its run may still be invisible, in ms; GitHub documents no bound. Default 60,000. */
   readonly visibilityMs?: number | undefined
+  /**
+   * Looks at runs a second that one process makes. A look is two requests, and GitHub's secondary limit is 900 reads a
+   * minute. Default 5.
+   */
+  readonly readsPerSecond?: number | undefined
   /** Told what an operator should know, such as a status that was never seen. Default: nobody. */
   readonly warn?: ((message: string) => void) | undefined
   /** ms since the epoch, to know when a limit is over. Default: the system's clock. */
@@ -37,7 +42,13 @@ const DAY_MS = 86_400_000
 
 /** GitHub Actions, on github.com and GitHub Enterprise Server. Needs the permissions that `PERMISSIONS` lists. */
 export function githubActions(options: GitHubActionsOptions): GitHubActionsBackend {
-  const { clients, visibilityMs = 60_000, warn = () => undefined, now = Date.now } = options
+  const {
+    clients,
+    visibilityMs = 60_000,
+    warn = () => undefined,
+    now = Date.now,
+    readsPerSecond = 5,
+  } = options
   const engine: Engine = {
     clients,
     warn,
@@ -55,6 +66,7 @@ export function githubActions(options: GitHubActionsOptions): GitHubActionsBacke
     // https://docs.github.com/en/actions/reference/limits: a run lives 35 days, waiting included.
     maxRunMs: 35 * DAY_MS,
     references: REFERENCES,
+    readQuota: () => ({ name: `GitHub at ${clients.host}`, perSecond: readsPerSecond }),
     describe: (workflow, context) => describe(engine, workflow, context),
     start: (workflow, runKey, input, context) => start(engine, workflow, runKey, input, context),
     find: (workflow, runKey, context) => find(engine, workflow, runKey, context),

@@ -36,6 +36,11 @@ export const githubActionsEngine = z
       .describe(
         'For how long after its dispatch a run that GitHub does not show is taken to be on its way, in milliseconds. Default: 60000',
       ),
+    readsPerSecond: z
+      .number()
+      .positive()
+      .optional()
+      .describe('Looks at runs a second that this process makes; a look is two requests. Default: 5'),
     pacing: z
       .boolean()
       .optional()

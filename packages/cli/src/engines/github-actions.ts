@@ -22,7 +22,7 @@ export function openGitHubActions(
 ): OpenEngine<Entry, ToolConfig> {
   let opened: Promise<GitHubActionsBackend> | undefined
 
-  async function open({ baseUrl, graceMs, pacing, reviewer, ...credentials }: EngineConfig) {
+  async function open({ baseUrl, graceMs, pacing, readsPerSecond, reviewer, ...credentials }: EngineConfig) {
     const clients = await createGitHubClients({
       credentials: credentialsOf(credentials),
       ...(reviewer && { reviewer: credentialsOf(reviewer) }),
@@ -30,7 +30,7 @@ export function openGitHubActions(
       pacing,
     })
     const warn = (message: string) => log?.warn({ engine: 'github-actions' }, message)
-    return githubActions({ clients, visibilityMs: graceMs, warn })
+    return githubActions({ clients, visibilityMs: graceMs, readsPerSecond, warn })
   }
 
   return {
