@@ -26,6 +26,7 @@ const HOURS = [
   { runs: 1, clients: 100 },
   { runs: 200, clients: 1 },
   { runs: 200, clients: 100 },
+  { runs: 200, clients: 1, stateMachineArn: 'arn:aws:states:eu-central-1:123456789012:stateMachine:order' },
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'runbridge-bench-'))
@@ -47,7 +48,8 @@ try {
   for (const hour of HOURS) {
     const seen = await simulateHour(hour)
     simulatedHours.push(seen)
-    const name = `${counted(hour.runs, 'run')}, ${counted(hour.clients, 'client')} each`
+    const region = hour.stateMachineArn ? ', in a small region' : ''
+    const name = `${counted(hour.runs, 'run')}, ${counted(hour.clients, 'client')} each${region}`
     callsPerRunHour[name] = seen.callsPerRunHour
     figures.push({ name: `calls per run-hour, ${name}`, value: seen.callsPerRunHour, unit: 'calls' })
     say(`  ${name}: ${seen.callsPerRunHour.toFixed(1)} calls per run-hour, ${seen.polls} polls`)
