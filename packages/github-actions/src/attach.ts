@@ -36,7 +36,7 @@ export async function attach(
 }
 
 /** An id, or an address on our host and in our repository: nothing else can be watched with this credential. */
-export function parseReference(
+function parseReference(
   reference: string,
   host: string,
   { owner, repo }: WorkflowName,

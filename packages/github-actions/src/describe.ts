@@ -13,7 +13,7 @@ import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 import { defaultRef, readTrigger, readWorkflow } from './workflow-file.js'
 
 /** A dispatch is never repeated; where the run shows its key, one whose answer was lost is found. */
-export function capabilitiesOf(engine: Engine, findable: boolean): Capabilities {
+function capabilitiesOf(engine: Engine, findable: boolean): Capabilities {
   return {
     start: findable ? 'findable' : 'blind',
     cancel: true,

@@ -9,14 +9,14 @@ import { runPath, runWords, type Subject } from './run-reads.js'
 /** Of a log, in bytes: what is streamed at most, what is kept of it, and what is shown. */
 const LOG_MOST = 64 * 1_048_576
 const LOG_KEEP = 1_048_576
-export const LOG_TAIL_BYTES = 8_192
+const LOG_TAIL_BYTES = 8_192
 const MAX_ANNOTATIONS = 10
 const MAX_JOBS = 50
 
 const BROKEN: readonly string[] = ['failure', 'timed_out', 'startup_failure', 'cancelled', 'action_required']
 
 /** The job that failed first, then the one that was cancelled first: others are often cancelled for its sake. */
-export function failingJob(jobs: readonly ApiJob[]): ApiJob | undefined {
+function failingJob(jobs: readonly ApiJob[]): ApiJob | undefined {
   const ended = [...jobs].sort((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0))
   for (const conclusion of BROKEN) {
     const found = ended.find((job) => job.conclusion === conclusion)
@@ -114,7 +114,7 @@ function annotationLine({
   return `${level ?? 'notice'}${where}: ${[title, message].filter(Boolean).join(': ')}`
 }
 
-export function jobTable(jobs: readonly ApiJob[]): string {
+function jobTable(jobs: readonly ApiJob[]): string {
   const rows = jobs.slice(0, MAX_JOBS).map((job) => {
     const { started_at: from, completed_at: to } = job
     const took = from != null && to != null && to >= from ? `, ${duration(to - from)}` : ''

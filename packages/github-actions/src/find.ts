@@ -86,7 +86,7 @@ function page(
 }
 
 /** The whole key, not a part of a longer one. */
-export function showsKey(title: string, runKey: string): boolean {
+function showsKey(title: string, runKey: string): boolean {
   for (let at = title.indexOf(runKey); at >= 0; at = title.indexOf(runKey, at + 1)) {
     const around = `${title[at - 1] ?? ' '}${title[at + runKey.length] ?? ' '}`
     if (!/[A-Za-z0-9_-]/.test(around)) return true
@@ -106,7 +106,7 @@ function resultOf(found: readonly ApiRun[], engine: Engine, workflow: GitHubActi
 }
 
 /** How to give a workflow a name by which its runs are found. */
-export function howToFind(workflow: GitHubActionsWorkflow): string {
+function howToFind(workflow: GitHubActionsWorkflow): string {
   const { runKeyInput = DEFAULT_RUN_KEY_INPUT, repositoryDispatch, id } = workflow
   const source = repositoryDispatch === undefined ? 'inputs' : 'github.event.client_payload'
   const input = repositoryDispatch === undefined ? `an input \`${runKeyInput}\` and ` : ''

@@ -6,7 +6,7 @@ import { runPath, runWords, type Subject } from './run-reads.js'
 import { readFromZip } from './unzip.js'
 
 /** Of the zip and of the file in it: what goes into a conversation must be small. */
-export const RESULT_LIMIT_BYTES = 1_048_576
+const RESULT_LIMIT_BYTES = 1_048_576
 
 export type Output = Pick<Snapshot, 'output' | 'outputOmitted'>
 

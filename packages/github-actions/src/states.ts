@@ -1,8 +1,7 @@
 import type { ReportedState } from '@runbridge/core'
 
 /** https://docs.github.com/en/rest/actions/workflow-runs, and the states of check runs behind it. */
-export const STATUSES = ['requested', 'queued', 'pending', 'waiting', 'in_progress', 'completed'] as const
-export type Status = (typeof STATUSES)[number]
+type Status = 'requested' | 'queued' | 'pending' | 'waiting' | 'in_progress' | 'completed'
 export const CONCLUSIONS = [
   'success',
   'failure',

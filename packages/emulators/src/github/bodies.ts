@@ -15,14 +15,14 @@ export function time(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
 
-export function sha(text: string): string {
+function sha(text: string): string {
   return createHash('sha1').update(text).digest('hex')
 }
 
 const node = (kind: string, id: number) => Buffer.from(`${kind}:${id}`).toString('base64')
 
 /** An id that stays the same for a login. */
-export function userId(login: string): number {
+function userId(login: string): number {
   return Number.parseInt(sha(login).slice(0, 6), 16)
 }
 
