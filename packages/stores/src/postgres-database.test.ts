@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { TaskKey, TaskStore } from '@runbridge/core'
-import { taskRecord } from '@runbridge/core/testing'
+import { sessionRecord, taskRecord } from '@runbridge/core/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PostgresPool } from './postgres/pool.js'
 import { openPool } from './postgres/pool.js'
@@ -164,6 +164,7 @@ describe('the schema', () => {
     expect(await store.sweep(1041, 10)).toMatchObject({ removed: 1, due: [{ taskId: 'tsk_a' }] })
     expect(await store.update(records[1]!)).toBe('updated')
     expect(Buffer.from(await store.secret('request-state')).toString('hex')).toMatch(/^000102.*1e1f$/)
+    expect(await store.sessions.create(sessionRecord())).toBe('created')
     const [version] = await psql(url, `select version from ${schema}.schema_version`)
     expect(version?.rows).toEqual([{ version: SCHEMA_VERSION }])
   })
@@ -199,6 +200,18 @@ describe('connections', () => {
     proxy.loseAnswers(1)
     expect(await store.create(taskRecord({ note: 'another' }))).toBe('exists')
     expect(await store.update(taskRecord({ version: 1 }))).toBe('conflict')
+  })
+
+  it('that lose the answer to a write of a session neither', async () => {
+    const { sessions } = await open({ url: proxied() })
+    proxy.loseAnswers(1)
+    expect(await sessions.create(sessionRecord())).toBe('created')
+    proxy.loseAnswers(1)
+    expect(await sessions.update(sessionRecord({ seenAt: 1 }))).toBe('updated')
+    expect(await sessions.get('ses_1')).toEqual(sessionRecord({ version: 2, seenAt: 1 }))
+    proxy.loseAnswers(1)
+    expect(await sessions.create(sessionRecord())).toBe('exists')
+    expect(await sessions.update(sessionRecord())).toBe('conflict')
   })
 
   it('are waited for, and unavailable after that', async () => {

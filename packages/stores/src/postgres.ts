@@ -1,6 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Log, RunbridgeError, type SecretStore, type TaskStore } from '@runbridge/core'
+import {
+  type KeepsSessions,
+  type Log,
+  RunbridgeError,
+  type SecretStore,
+  type TaskStore,
+} from '@runbridge/core'
 import { checkLimit, decodeCursor, encodeCursor } from './common/cursor.js'
 import {
   changingColumns,
@@ -13,6 +19,7 @@ import {
 import { isPassing, storeError } from './postgres/errors.js'
 import { openPool, type PostgresPool, shownUrl } from './postgres/pool.js'
 import { migrate } from './postgres/schema.js'
+import { postgresSessions } from './postgres/sessions.js'
 import { createWatching } from './postgres/watch.js'
 
 export type { PostgresClient, PostgresPool } from './postgres/pool.js'
@@ -42,14 +49,14 @@ export interface PostgresOptions {
 const CLAIM_TRIES = 10
 
 /**
- * Task records in PostgreSQL 15 or newer, for any number of replicas. What a method wrote is committed when it
+ * Task records and sessions in PostgreSQL 15 or newer, for any number of replicas. What a method wrote is committed when it
  * returns, and as durable as the database makes a commit. Works through poolers of any mode: no statement is kept
  * prepared, no setting or lock outlives its transaction.
  *
  * Connects and brings the schema up to date before it resolves. Throws `misconfigured` for a URL, user, database or
  * schema that can't be a task store, `unavailable` when the database can't be reached.
  */
-export async function postgres(options: PostgresOptions): Promise<TaskStore & SecretStore> {
+export async function postgres(options: PostgresOptions): Promise<TaskStore & SecretStore & KeepsSessions> {
   const { url, schema = 'runbridge', retryMs = 5_000, log } = options
   if (!/^[a-z_][a-z0-9_]{0,52}$/.test(schema)) {
     throw new RunbridgeError(
@@ -113,6 +120,8 @@ export async function postgres(options: PostgresOptions): Promise<TaskStore & Se
   }
 
   return {
+    sessions: postgresSessions(schema, { use, rows }),
+
     async create(record) {
       const write = randomUUID()
       const key = [column(record.owner), column(record.taskId)] as const

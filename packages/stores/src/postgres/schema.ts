@@ -43,6 +43,15 @@ const MIGRATIONS: readonly string[] = [
      foreign key (owner, task_id) references S.task on delete cascade
    );
    create index name_by_task on S.name (owner, task_id);`,
+
+  `create table S.session (
+     id text collate "C" primary key,
+     version bigint not null,
+     seen_at double precision not null,
+     written text not null,
+     record text not null
+   );
+   create index session_by_use on S.session (seen_at);`,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
