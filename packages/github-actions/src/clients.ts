@@ -81,5 +81,13 @@ function siteHost(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) {
     throw new RunbridgeError('misconfigured', `baseUrl ${JSON.stringify(baseUrl)} is no URL.`)
   }
-  return baseUrl === PUBLIC_API ? 'github.com' : new URL(baseUrl).host
+  const { protocol, hostname, host } = new URL(baseUrl)
+  const here = ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)
+  if (protocol !== 'https:' && !(protocol === 'http:' && here)) {
+    throw new RunbridgeError(
+      'misconfigured',
+      'baseUrl must be https, since a token goes there; http is for loopback addresses alone.',
+    )
+  }
+  return baseUrl === PUBLIC_API ? 'github.com' : host
 }

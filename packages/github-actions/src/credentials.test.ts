@@ -70,10 +70,13 @@ it('the token of gh is asked of gh for the host, and never shown', async () => {
   }
 })
 
-it('says which address is none', async () => {
-  const options = { credentials: { token: 't' }, baseUrl: 'ghe.example.com' }
-  await expect(createGitHubClients(options)).rejects.toMatchObject({ code: 'misconfigured' })
-})
+it.each(['ghe.example.com', 'http://ghe.example.com/api/v3', 'ftp://ghe.example.com'])(
+  'sends no token to %s',
+  async (baseUrl) => {
+    const options = { credentials: { token: 't' }, baseUrl }
+    await expect(createGitHubClients(options)).rejects.toMatchObject({ code: 'misconfigured' })
+  },
+)
 
 it('works at the path of GitHub Enterprise Server', async () => {
   const { emulator } = await createWorld({ dispatch: 'none' })

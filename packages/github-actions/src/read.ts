@@ -120,7 +120,11 @@ async function goingOn(reading: Reading, { view, etag }: Seen, state: ReportedSt
   if (looks) marks.jobs = await readJobs(reading)
   const held = view.status === 'waiting' || marks.jobs?.some(({ waiting }) => waiting)
   const reviewer = context.gates ? engine.clients.reviewer : undefined
-  if (held && looks) Object.assign(marks, await readWaiting(reading, reviewer !== undefined))
+  if (held && looks) {
+    const waits = readWaiting(reading, reviewer !== undefined)
+    // Who is to be asked must know of every question; who is only told can do without.
+    Object.assign(marks, await (reviewer ? waits : waits.catch((thrown) => passing(reading, thrown, {}))))
+  }
   const environments = marks.pending?.environments ?? []
   const gates = reviewer
     ? environments

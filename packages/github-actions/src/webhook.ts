@@ -1,15 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { RunbridgeError, type RunRef } from '@runbridge/core'
 import * as z from 'zod'
 
 export interface GitHubWebhookOptions {
   /** The webhook's secret, as it was given to GitHub. At least 16 characters. */
   readonly secret: string
-  /** Told that something happened to a run: `TaskService.hint`. Awaited before the delivery is acknowledged. */
+  /** Told that something happened to a run: `TaskService.hint`. Awaited for some seconds before the delivery is acknowledged. */
   readonly hint: (query: { readonly run: RunRef }) => Promise<void>
   /** The largest body in bytes. Default 26,214,400, the most that GitHub sends. */
   readonly maxBodyBytes?: number | undefined
 }
+
+/** GitHub gives up on an answer after ten seconds; the read goes on. */
+const ANSWER_MS = 5_000
 
 const id = z.union([z.int(), z.string().regex(/^\d{1,20}$/)]).transform(String)
 const attempt = z.int().min(1).nullish()
@@ -50,7 +54,9 @@ export function githubWebhook(options: GitHubWebhookOptions): (request: Request)
     if (!Object.hasOwn(EVENTS, event)) return answer(202, 'ignored')
     const found = EVENTS[event]?.(parsed(body))
     if (!found) return answer(422, 'no run in it')
-    await hint({ run: found })
+    const read = hint({ run: found })
+    await Promise.race([read, delay(ANSWER_MS, undefined, { ref: false })])
+    read.catch(() => undefined)
     return answer(202, 'taken')
   }
 }

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { jobBody, type Place, repositoryBody, runBody, userBody } from './bodies.js'
+import { type Place, repositoryBody, userBody } from './bodies.js'
 import type { Run } from './run.js'
+import { jobBody, runBody } from './run-bodies.js'
 import { viewOf } from './timeline.js'
 
 export interface Delivery {

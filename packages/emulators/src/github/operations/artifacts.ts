@@ -1,6 +1,6 @@
-import { artifactBody } from '../bodies.js'
 import { apiError, notFound } from '../errors.js'
 import type { Run } from '../run.js'
+import { artifactBody } from '../run-bodies.js'
 import type { ArtifactScript } from '../script.js'
 import { type RunView, viewOf } from '../timeline.js'
 import { zipOf } from '../zip.js'

@@ -1,7 +1,7 @@
-import { deploymentBody, pendingDeploymentBody, reviewBody } from '../bodies.js'
 import { notAccessible, unprocessable } from '../errors.js'
 import type { Environment } from '../repository.js'
 import { lastAttempt, type Run } from '../run.js'
+import { deploymentBody, pendingDeploymentBody, reviewBody } from '../run-bodies.js'
 import { isWaiting, type RunView, viewOf } from '../timeline.js'
 import { type Operation, ok } from './operation.js'
 import { shownRun } from './runs.js'

@@ -1,8 +1,9 @@
 import { parse } from 'yaml'
-import { repositoryBody, repositoryUrl, runSite, workflowBody } from '../bodies.js'
+import { repositoryBody, repositoryUrl, workflowBody } from '../bodies.js'
 import { apiError, notFound, unprocessable } from '../errors.js'
 import { fileAt, type Repository, type RepositoryWorkflow } from '../repository.js'
 import type { Run } from '../run.js'
+import { runSite } from '../run-bodies.js'
 import { type Call, type Operation, ok, pageOf, type Reply } from './operation.js'
 
 type Declared = Readonly<Record<string, { readonly required?: boolean; readonly default?: unknown } | null>>
