@@ -145,7 +145,7 @@ describe('a request', () => {
       clientInfo: { name: 'old', version: '0' },
     }
     const opened = await handler(mcpEvent('initialize', initialize, { legacy: true }))
-    expect(answerOf(opened).result.capabilities).toEqual({ tools: {} })
+    expect(answerOf(opened).result.capabilities).toEqual({ tools: {}, resources: {} })
     expect(opened?.headers).not.toHaveProperty('mcp-session-id')
     for (const asked of [
       { task: { ttl: 60_000 } },

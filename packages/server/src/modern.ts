@@ -12,6 +12,7 @@ import type { App } from './app.js'
 import { type Caller, callerOf, canBeAsked } from './caller.js'
 import { lacks } from './capability.js'
 import { lookAt, ownRecord } from './own-task.js'
+import { resourceCapability, serveResources } from './serve-resources.js'
 import { answered, serveTools } from './serve-tools.js'
 
 /** Params are parsed by the codec, so that errors name the field. */
@@ -23,12 +24,13 @@ const anything = { params: z.looseObject({}) }
  */
 export function modernServer(app: App, request: Request | undefined): Server {
   const server = new Server(app.info, {
-    capabilities: { tools: {}, extensions: { [EXTENSION_ID]: {} } },
+    capabilities: { tools: {}, ...resourceCapability(app), extensions: { [EXTENSION_ID]: {} } },
     ...(app.instructions !== undefined && { instructions: app.instructions }),
     cacheHints: { 'server/discover': { ttlMs: app.limits.listTtlMs, cacheScope: 'public' } },
   })
   const method = request?.headers.get('mcp-method')
   serveTools(server, app, 'modern', !method || method === 'tools/call')
+  serveResources(server, app, 'modern')
 
   const taskMethod = (
     name: string,

@@ -308,7 +308,7 @@ describe('hosts of the 2025 era, without a session', () => {
     const { sessions: _, ...store } = memory()
     await open({ tools: [{ name: 'order', holdMs: 0 }], server: { store } })
     const { result } = await sendLegacy(w.http.url, 'initialize', hello)
-    expect(result.capabilities).toEqual({ tools: {} })
+    expect(result.capabilities).toEqual({ tools: {}, resources: {} })
     const list = await sendLegacy(w.http.url, 'tools/list')
     expect(list.result.tools).toHaveLength(5)
     expect(list.result).not.toHaveProperty('cacheScope')

@@ -1,5 +1,6 @@
 import { Server } from '@modelcontextprotocol/server'
 import type { App } from './app.js'
+import { resourceCapability, serveResources } from './serve-resources.js'
 import { serveTools } from './serve-tools.js'
 
 /**
@@ -8,9 +9,10 @@ import { serveTools } from './serve-tools.js'
  */
 export function plainServer(app: App): Server {
   const server = new Server(app.info, {
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, ...resourceCapability(app) },
     ...(app.instructions !== undefined && { instructions: app.instructions }),
   })
   serveTools(server, app, 'legacy')
+  serveResources(server, app, 'legacy')
   return server
 }

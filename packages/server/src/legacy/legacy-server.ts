@@ -10,6 +10,7 @@ import { jsonRpcError, parseTaskParams } from '@runbridge/core/wire/core-2025-11
 import * as z from 'zod'
 import type { App } from '../app.js'
 import { listTools } from '../list-tools.js'
+import { resourceCapability, serveResources } from '../serve-resources.js'
 import { answered } from '../serve-tools.js'
 import { call } from './call.js'
 import { formOf } from './forms.js'
@@ -85,6 +86,7 @@ export function legacyServer(app: App, session: Session): Server {
     const { caller } = legacyRequest(app, session, ctx)
     return { tools: listTools(app, caller).map((tool) => withTaskSupport(app, session, tool)) } as never
   })
+  serveResources(server, app, 'legacy')
   server.fallbackRequestHandler = async (request, ctx) => {
     const method = Object.hasOwn(METHODS, request.method) ? METHODS[request.method] : undefined
     if (!method) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
@@ -102,10 +104,11 @@ export function legacyServer(app: App, session: Session): Server {
  */
 function capabilities(app: App, session: Session): ServerCapabilities {
   const runs = [...app.tools.values()].some(({ tool }) => tool.taskSupport !== 'forbidden')
-  if (!runs || session.protocolVersion !== TASKS_REVISION) return { tools: {} }
+  if (!runs || session.protocolVersion !== TASKS_REVISION) return { tools: {}, ...resourceCapability(app) }
   const list = session.identified && app.store.lacks?.list === undefined && { list: {} }
   return {
     tools: {},
+    ...resourceCapability(app),
     tasks: { ...list, cancel: {}, requests: { tools: { call: {} } } },
   } as ServerCapabilities
 }

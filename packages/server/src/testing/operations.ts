@@ -52,6 +52,22 @@ function modern(
   }
 }
 
+function resource(kind: 'result' | 'log', owner: RegExp, ended = false): Operation {
+  const uriOf = ({ task }: Named) => `runbridge://tasks/${task}/${kind}`
+  return {
+    name: `the ${kind} of a task as a resource`,
+    owner,
+    ended,
+    async ask(url, authorization, named) {
+      const uri = uriOf(named)
+      const body = message(1, 'resources/read', { uri }, {})
+      const seen = await post(url, authorization, headersOf('resources/read', uri), body)
+      // An error names the URI that was asked for.
+      return { ...seen, body: seen.body.replaceAll(uri, '(uri)') }
+    },
+  }
+}
+
 function legacyTool(name: string, args: object, owner: RegExp): Operation {
   return {
     name: `${name} of 2025`,
@@ -156,6 +172,8 @@ export const OPERATIONS: readonly Operation[] = [
     /"resultType":"(input_required|complete)"/,
     { elicitation: true },
   ),
+  resource('result', /Succeeded/, true),
+  resource('log', /"text":"Done"/),
   modern(
     'subscriptions/listen',
     'subscriptions/listen',
