@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import type { TaskStore } from '@runbridge/core'
-import { NOON, taskRecord } from '@runbridge/core/testing'
+import { NOON, sessionRecord, taskRecord } from '@runbridge/core/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { DynamoDbClient, Item } from './dynamodb/client.js'
 import { type DynamodbOptions, dynamodb, dynamodbTable } from './dynamodb.js'
@@ -264,6 +264,16 @@ describe('connections', () => {
     expect(await store.get({ owner: 'local', taskId: 'x' })).toMatchObject({ version: 2, note: 'mine' })
     proxy.loseAnswers(1)
     expect(await store.update(taskRecord({ taskId: 'x' }))).toBe('conflict')
+  })
+
+  it('that lose the answer to a write of a session neither', async () => {
+    const { sessions } = await open({ client: client() })
+    proxy.loseAnswers(1)
+    expect(await sessions.create(sessionRecord())).toBe('created')
+    proxy.loseAnswers(1)
+    expect(await sessions.update(sessionRecord({ seenAt: 1 }))).toBe('updated')
+    proxy.loseAnswers(1)
+    expect(await sessions.update(sessionRecord())).toBe('conflict')
   })
 
   it('that lose the answer to each single request of a creation leave it created', async () => {

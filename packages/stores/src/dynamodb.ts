@@ -1,5 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { RunbridgeError, type SecretStore, type TaskKey, type TaskStore } from '@runbridge/core'
+import {
+  type KeepsSessions,
+  RunbridgeError,
+  type SecretStore,
+  type TaskKey,
+  type TaskStore,
+} from '@runbridge/core'
 import { checkLimit } from './common/cursor.js'
 import { tableAccess } from './dynamodb/access.js'
 import { checkTable } from './dynamodb/check-table.js'
@@ -15,6 +21,7 @@ import {
   toRecord,
 } from './dynamodb/item.js'
 import { listRecords } from './dynamodb/list.js'
+import { dynamodbSessions } from './dynamodb/sessions.js'
 import { sweepRecords } from './dynamodb/sweep.js'
 import { tableWrites } from './dynamodb/writes.js'
 
@@ -40,7 +47,7 @@ export interface DynamodbOptions {
 const DAY_MS = 86_400_000
 
 /**
- * Task records in one DynamoDB table, for any number of replicas and for Lambda. Every write is conditional, and every
+ * Task records and sessions in one DynamoDB table, for any number of replicas and for Lambda. Every write is conditional, and every
  * read of a record strongly consistent; only lists and the sweeper find their keys in indexes, which may lag behind
  * by a moment. Needs no transactions: who follows a run is written before the record that follows it, and what
  * points at a record that is not there counts for nothing.
@@ -48,7 +55,7 @@ const DAY_MS = 86_400_000
  * Looks at the table before it resolves. Throws `misconfigured` where it is missing, has another shape, may not be
  * used or was written by a newer Runbridge.
  */
-export async function dynamodb(options: DynamodbOptions): Promise<TaskStore & SecretStore> {
+export async function dynamodb(options: DynamodbOptions): Promise<TaskStore & SecretStore & KeepsSessions> {
   const { table, region, endpoint, maxRunMs = 400 * DAY_MS } = options
   if ((region === undefined) === (options.client === undefined)) {
     throw new RunbridgeError('misconfigured', 'The DynamoDB store needs a region or a client, and not both.')
@@ -81,6 +88,8 @@ export async function dynamodb(options: DynamodbOptions): Promise<TaskStore & Se
   }
 
   return {
+    sessions: dynamodbSessions(access, writes, use),
+
     create: (record) => use(async () => ((await writes.create(record)) ? 'created' : 'exists')),
 
     get: (key) =>

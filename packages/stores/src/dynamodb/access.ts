@@ -8,7 +8,7 @@ const BATCH = 40
 const PAUSE_MS = 25
 
 /** Keys of a table: what goes from one page of a query to the next. */
-function asKey(item: Item): Attributes {
+export function asKey(item: Item): Attributes {
   const key: Attributes = {}
   for (const [name, { S, N }] of Object.entries(item)) key[name] = N === undefined ? { S: S ?? '' } : { N }
   return key

@@ -54,6 +54,9 @@ export const nameKey = (owner: Owner, name: string) => ({
   sk: text('name'),
 })
 export const secretKey = (name: string) => ({ pk: text(`secret#${column(name)}`), sk: text('secret') })
+export const sessionKey = (id: string) => ({ pk: text(`session#${column(id)}`), sk: text('session') })
+/** Sessions in the sweeper's index, by when they were last used. */
+export const SESSION_DUE = 'session'
 export const SCHEMA_KEY = { pk: text('schema'), sk: text('schema') }
 
 /** Open tasks apart from ended ones, so that what is open is found without reading all that has been. */

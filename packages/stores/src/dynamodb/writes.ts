@@ -72,24 +72,28 @@ export function tableWrites(
     )
   }
 
-  async function remove(key: TaskKey, condition?: Condition): Promise<boolean> {
+  /** What was there, if it was and the condition held. */
+  async function take(key: Attributes, condition?: Condition): Promise<Item | undefined> {
     let gone: Item | undefined
-    const removed = await held(
-      client
-        .deleteItem({
-          TableName: table,
-          Key: recordKey(key),
-          ReturnValues: 'ALL_OLD',
-          ...(condition && {
-            ConditionExpression: condition.expression,
-            ExpressionAttributeValues: condition.values,
-          }),
-        })
-        .then(({ Attributes }) => {
-          gone = Attributes
+    const taking = client
+      .deleteItem({
+        TableName: table,
+        Key: key,
+        ReturnValues: 'ALL_OLD',
+        ...(condition && {
+          ConditionExpression: condition.expression,
+          ExpressionAttributeValues: condition.values,
         }),
-    )
-    if (!removed || gone === undefined) return false
+      })
+      .then(({ Attributes }) => {
+        gone = Attributes
+      })
+    return (await held(taking)) ? gone : undefined
+  }
+
+  async function remove(key: TaskKey, condition?: Condition): Promise<boolean> {
+    const gone = await take(recordKey(key), condition)
+    if (gone === undefined) return false
     await unpoint(key, gone)
     return true
   }
@@ -152,5 +156,5 @@ export function tableWrites(
     return 'conflict'
   }
 
-  return { put, create, update, remove }
+  return { put, create, update, remove, take }
 }
