@@ -3,7 +3,7 @@ import { call } from './call.mjs'
 import { createWorld } from './world.mjs'
 
 /** How long the truth may take to show after the last restart, in ms. A bound, not an expectation. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 /** How long after its answer a server may take to die at its step before it is said to have missed it, in ms. */
 const MISSED_MS = 3_000
