@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { TaskStore } from './store.js'
 
 /** Time as the service sees it: injected, so that tests decide what time it is. */
 export interface Clock {
@@ -14,4 +15,10 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => delay(ms, undefined, signal && { signal }).catch(() => undefined),
   timeout: (ms) => AbortSignal.timeout(ms),
+}
+
+/** The clock that all processes on one store go by: the store's where it has one, else the system's. */
+export function clockOf(store: TaskStore): Clock {
+  const now = store.now?.bind(store)
+  return now ? { ...systemClock, now } : systemClock
 }

@@ -103,6 +103,11 @@ export interface TaskStore {
    * the ids that they are created with.
    */
   idOf?(record: TaskRecord): string
+  /**
+   * What time it is by the store's own clock, in ms since the epoch, so that all processes on it agree, however wrong
+   * their own clocks are. Answers at once, from when the store was asked last. Absent where the store has no clock.
+   */
+  now?(): number
   close(): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import { type AuthInfo, createMcpHandler, type Transport } from '@modelcontextprotocol/server'
 import {
   type Clock,
+  clockOf,
   createTaskService,
   type Ids,
   type KeepsSessions,
@@ -8,7 +9,6 @@ import {
   RunbridgeError,
   randomIds,
   type ServiceOptions,
-  systemClock,
   type TaskService,
   type TaskStore,
 } from '@runbridge/core'
@@ -44,7 +44,7 @@ export interface RunbridgeOptions {
   readonly store: TaskStore & Partial<KeepsSessions>
   /** Signs the state of questions. At least 32 random bytes, the same in every process behind one address. */
   readonly requestStateKey: Uint8Array
-  /** Default: the system's. */
+  /** Default: the store's, where it has one, else the system's. */
   readonly clock?: Clock
   /** Default: random. */
   readonly ids?: Ids
@@ -103,7 +103,7 @@ const CLOSE_MS = 1_000
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
 export function createServer(options: RunbridgeOptions): RunbridgeServer {
-  const { store, clock = systemClock, ids = randomIds(), log = silent, freezes = false } = options
+  const { store, clock = clockOf(options.store), ids = randomIds(), log = silent, freezes = false } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   checkStore(store, options.tools)
   const closing = new AbortController()

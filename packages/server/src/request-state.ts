@@ -39,11 +39,14 @@ export interface RequestStates {
   ): Promise<CallState>
 }
 
+/** How far the systems' clocks may be apart: the codec goes by them, `expiresAt` by the one that processes share. */
+const CLOCKS_APART_S = 86_400
+
 /** @param key at least 32 bytes, the same in every process behind one address */
 export function requestStates(key: Uint8Array, clock: Clock, limits: Limits): RequestStates {
   const codec = createRequestStateCodec<CallState>({
     key,
-    ttlSeconds: Math.ceil(limits.questionMs / 1000),
+    ttlSeconds: Math.ceil(limits.questionMs / 1000) + CLOCKS_APART_S,
     bind: (ctx) => JSON.stringify([ctx.mcpReq.method, ownerOf(ctx.http?.authInfo)]),
   })
   return {

@@ -182,6 +182,17 @@ it('takes no id that is too long for its index', async () => {
   await expect(store.create(taskRecord({ owner }))).rejects.toMatchObject({ code: 'too_large' })
 })
 
+it('goes by the clock of the database, whatever its own shows', async () => {
+  const truth = Date.now()
+  vi.spyOn(Date, 'now').mockReturnValue(truth + 3_600_000)
+  try {
+    const store = await open()
+    expect(Math.abs((store.now?.() ?? 0) - truth)).toBeLessThan(600_000)
+  } finally {
+    vi.restoreAllMocks()
+  }
+})
+
 describe('connections', () => {
   it('that break while nobody uses them are made anew', async () => {
     const store = await open({ url: proxied() })

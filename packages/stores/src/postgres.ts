@@ -16,6 +16,7 @@ import {
   type RecordRow,
   toRecord,
 } from './common/row.js'
+import { databaseClock } from './postgres/database-clock.js'
 import { isPassing, storeError } from './postgres/errors.js'
 import { openPool, type PostgresPool, shownUrl } from './postgres/pool.js'
 import { migrate } from './postgres/schema.js'
@@ -51,7 +52,8 @@ const CLAIM_TRIES = 10
 /**
  * Task records and sessions in PostgreSQL 15 or newer, for any number of replicas. What a method wrote is committed when it
  * returns, and as durable as the database makes a commit. Works through poolers of any mode: no statement is kept
- * prepared, no setting or lock outlives its transaction.
+ * prepared, no setting or lock outlives its transaction. Its clock is the database's, asked when it is opened and at
+ * every sweep.
  *
  * Connects and brings the schema up to date before it resolves. Throws `misconfigured` for a URL, user, database or
  * schema that can't be a task store, `unavailable` when the database can't be reached.
@@ -100,16 +102,18 @@ export async function postgres(options: PostgresOptions): Promise<TaskStore & Se
     pongMs: options.pongMs ?? 5_000,
     log,
   })
+  const sql = statements(schema)
+  const clock = databaseClock(async () => Number((await rows<{ now: number }>(sql.now))[0]?.now))
+  const rows = async <T>(text: string, ...values: unknown[]): Promise<T[]> =>
+    (await pool.query(text, values)).rows
   try {
     await use(() => migrate(pool, schema, subject), subject)
+    await use(clock.measure, subject)
   } catch (thrown) {
     await close()
     throw thrown
   }
 
-  const sql = statements(schema)
-  const rows = async <T>(text: string, ...values: unknown[]): Promise<T[]> =>
-    (await pool.query(text, values)).rows
   const records = async (text: string, ...values: unknown[]) =>
     (await rows<RecordRow>(text, ...values)).map((row) => toRecord({ ...row, version: Number(row.version) }))
 
@@ -200,10 +204,13 @@ export async function postgres(options: PostgresOptions): Promise<TaskStore & Se
       ),
 
     sweep: (now, limit) =>
-      use(async () => ({
-        removed: (await rows(sql.expire, now, limit)).length,
-        due: await records(sql.due, now, limit),
-      })),
+      use(async () => {
+        await clock.measure()
+        return {
+          removed: (await rows(sql.expire, now, limit)).length,
+          due: await records(sql.due, now, limit),
+        }
+      }),
 
     secret: (name) =>
       use(async () => {
@@ -213,6 +220,7 @@ export async function postgres(options: PostgresOptions): Promise<TaskStore & Se
       }),
 
     watch: watching.watch,
+    now: clock.now,
 
     async close() {
       if (open) await close()
@@ -273,6 +281,7 @@ function statements(schema: string) {
       returning 1 as gone`,
     due: `select ${RECORD_COLUMNS} from ${task} where due_after < $1 order by refresh_after limit $2`,
     keepSecret: `insert into ${secret} values ($1, $2) on conflict do nothing`,
+    now: 'select extract(epoch from clock_timestamp())::double precision * 1000 as now',
     secret: `select value from ${secret} where name = $1`,
   }
 }

@@ -42,7 +42,7 @@ export type CreateStep = (typeof CREATE_STEPS)[number]
 export interface ServiceOptions {
   readonly store: TaskStore
   readonly tools: readonly TaskTool[]
-  /** Default: the system's clock. */
+  /** Default: the store's, where it has one, else the system's. */
   readonly clock?: Clock
   /** Default: random ids. */
   readonly ids?: Ids

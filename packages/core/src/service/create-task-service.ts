@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.js'
+import { clockOf } from '../clock.js'
 import { RunbridgeError } from '../errors.js'
 import { randomIds } from '../ids.js'
 import { isTerminal } from '../run.js'
@@ -17,7 +17,7 @@ import { waitFor } from './wait.js'
 const SWEEP_LIMIT = 100
 
 export function createTaskService(options: ServiceOptions): TaskService {
-  const context = createContext({ clock: systemClock, ids: randomIds(), ...options })
+  const context = createContext({ clock: clockOf(options.store), ids: randomIds(), ...options })
   const { store, clock, view } = context
   const refresh = createRefresh(context, options.tools)
   const underWay = new Set<Promise<unknown>>()
