@@ -13,6 +13,7 @@ import {
   type TaskStore,
 } from '@runbridge/core'
 import type { App, ServedTool } from './app.js'
+import { withApp } from './app-of.js'
 import { audited, auditTo } from './audit.js'
 import { scopeChallenge } from './auth/scope-challenge.js'
 import { callGate } from './call-gate.js'
@@ -182,7 +183,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     ended.abort()
   }
 
-  return {
+  const server: RunbridgeServer = {
     service,
     limits,
     async handler(request, { authInfo, parsedBody } = {}) {
@@ -226,6 +227,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
       return closed
     },
   }
+  return withApp(server, app)
 }
 
 function servedTools(tools: readonly Tool[]): ReadonlyMap<string, ServedTool> {

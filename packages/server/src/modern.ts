@@ -29,9 +29,14 @@ export function modernServer(app: App, request: Request | undefined): Server {
     cacheHints: { 'server/discover': { ttlMs: app.limits.listTtlMs, cacheScope: 'public' } },
   })
   const method = request?.headers.get('mcp-method')
-  serveTools(server, app, 'modern', !method || method === 'tools/call')
+  serveTools(server, app, 'modern', { calls: !method || method === 'tools/call' })
   serveResources(server, app, 'modern')
+  serveTasks(server, app)
+  return server
+}
 
+/** Answers the methods of the Tasks extension. */
+export function serveTasks(server: Server, app: App): void {
   const taskMethod = (
     name: string,
     handle: (key: TaskKey, caller: Caller, ctx: ServerContext) => Promise<Readonly<Record<string, unknown>>>,
@@ -67,8 +72,6 @@ export function modernServer(app: App, request: Request | undefined): Server {
     await app.service.cancel(key, 'Cancelled by the caller.')
     return {}
   })
-
-  return server
 }
 
 /** Malformed answers to keys that are not outstanding are ignored like all answers to them. */

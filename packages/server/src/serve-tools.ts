@@ -10,6 +10,7 @@ import * as z from 'zod'
 import type { App } from './app.js'
 import { type CallRound, callTool } from './call-tool.js'
 import { callerOf, type Era } from './caller.js'
+import { FOLLOW_UPS } from './follow-up.js'
 import { listTools } from './list-tools.js'
 
 /** `CallToolRequestParams`; `arguments` is checked against the tool's own schema later. */
@@ -18,14 +19,30 @@ const callParams = z.looseObject({
   arguments: z.record(z.string(), z.json()).optional(),
 })
 
+export interface ServeToolsOptions {
+  /**
+   * False where the request is known to be another: a fallback turns the 404 of an unknown method into a 200
+   * (2026-07-28 basic/transports/streamable-http). Default true.
+   */
+  readonly calls?: boolean
+  /** Tools of somebody else on the same server. */
+  readonly others?: OtherTools
+}
+
+export interface OtherTools {
+  /** As `tools/list` shows them, behind ours. */
+  list(ctx: ServerContext): Promise<readonly object[]> | readonly object[]
+  /** Answers a call of a tool that is none of ours. */
+  call(request: { readonly method: string; readonly params?: unknown }, ctx: ServerContext): Promise<object>
+}
+
 /**
  * Answers `tools/list` and, where the request may be one, `tools/call` on a server of either era. Calls go
  * through the fallback handler: the typed one adds `content: []` to task handles. Its checks on questions are
  * done in `ask` and `request-state`.
- * @param calls false where the request is known to be another: a fallback turns the 404 of an unknown method
- * into a 200 (2026-07-28 basic/transports/streamable-http)
  */
-export function serveTools(server: Server, app: App, era: Era, calls = true): void {
+export function serveTools(server: Server, app: App, era: Era, options: ServeToolsOptions = {}): void {
+  const { calls = true, others } = options
   server.setRequestHandler('tools/list', async (request, ctx) => {
     // There is one page, so no cursor is ours.
     if (request.params?.cursor !== undefined) {
@@ -34,7 +51,7 @@ export function serveTools(server: Server, app: App, era: Era, calls = true): vo
         'params.cursor is not a cursor of this server.',
       )
     }
-    const tools = listTools(app, callerOf(ctx, era))
+    const tools = [...listTools(app, callerOf(ctx, era)), ...((await others?.list(ctx)) ?? [])]
     const hints = era === 'modern' ? { ttlMs: app.limits.listTtlMs, cacheScope: 'private' as const } : {}
     return { tools, ...hints } as never
   })
@@ -47,6 +64,8 @@ export function serveTools(server: Server, app: App, era: Era, calls = true): vo
       if (!parsed.success)
         throw new RunbridgeError('invalid_input', `Malformed tools/call: ${z.prettifyError(parsed.error)}`)
       const { name, arguments: args = {} } = parsed.data
+      if (others && !app.tools.has(name) && !FOLLOW_UPS.has(name))
+        return { ...(await others.call(request, ctx)) }
       const answer = await callTool(app, {
         name,
         args,
