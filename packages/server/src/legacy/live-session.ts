@@ -80,7 +80,7 @@ export async function openSession(
   /** Counts the stream of the session itself, which its news go out on. */
   function listened(request: Request, response: Response): Response {
     listeners += 1
-    void news.start()
+    void news.start().catch((err: unknown) => app.log.warn({ err }, 'a session could not be read'))
     return tracked(request, response, () => {
       listeners -= 1
       if (listeners === 0) news.stop()

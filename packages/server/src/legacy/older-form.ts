@@ -7,7 +7,7 @@ import type { Elicitation } from './questions.js'
 import type { Session } from './session.js'
 
 /** A JSON-RPC 2.0 error object. */
-export interface WireError {
+interface WireError {
   readonly code: number
   readonly message: string
   readonly data?: unknown

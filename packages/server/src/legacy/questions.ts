@@ -24,7 +24,7 @@ export interface Elicitation {
 }
 
 /** The stream that a question goes out on. */
-export interface Channel {
+interface Channel {
   /** The request whose stream it is; absent for the stream of the session itself. */
   readonly request?: RequestId
   /** Aborts when nobody reads it any more. */
@@ -32,7 +32,7 @@ export interface Channel {
 }
 
 /** A response of the client, as it came in. */
-export interface ClientResponse {
+interface ClientResponse {
   readonly id?: unknown
   readonly result?: unknown
   readonly error?: unknown

@@ -6,7 +6,7 @@ import { createQuestions, type Questions } from './questions.js'
 import type { SessionState } from './session-state.js'
 
 /** How messages leave to the client of a session. */
-export interface Wire {
+interface Wire {
   /** @param request whose stream carries it; without one it goes out on the stream of the session itself */
   send(message: JSONRPCMessage, request?: RequestId): Promise<void>
   /** Whether somebody reads the stream of the session itself at this moment. */

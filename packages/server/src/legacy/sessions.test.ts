@@ -1,3 +1,4 @@
+import { RunbridgeError } from '@runbridge/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createServer } from '../create-server.js'
 import { serveHttp } from '../http.js'
@@ -117,6 +118,18 @@ describe('a session', () => {
     expect((await raw('GET', inSession(client.sessionId as string))).status).toBe(409)
     leave()
     await until(async () => (await raw('GET', inSession(client.sessionId as string))).status === 200)
+  })
+
+  it('a store that can not be reached ends no session: 503, and then it goes on', async () => {
+    await open()
+    const client = await httpLegacy(w.http.url)
+    const { get } = w.store.sessions
+    w.store.sessions.get = async () => {
+      throw new RunbridgeError('unavailable', 'The store is down.')
+    }
+    expect((await raw('POST', inSession(client.sessionId as string), ping)).status).toBe(503)
+    w.store.sessions.get = get
+    expect((await client.ask('ping')).result).toEqual({})
   })
 
   it('goes on in another process with the same store, and after a restart', async () => {

@@ -9,7 +9,13 @@ import {
   type RequestId,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
-import type { JsonObject, Owner, SessionRecord, SessionStore } from '@runbridge/core'
+import {
+  type JsonObject,
+  type Owner,
+  type SessionRecord,
+  type SessionStore,
+  toRunbridgeError,
+} from '@runbridge/core'
 import type { App } from '../app.js'
 import { identityOf } from '../caller.js'
 import type { Followers } from '../followers.js'
@@ -143,21 +149,31 @@ export function createSessions(app: App, store: SessionStore, followers: Followe
     return response
   }
 
+  async function handle(request: Request, body: unknown, authInfo: AuthInfo | undefined): Promise<Response> {
+    const version = request.headers.get('mcp-protocol-version')
+    if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+      const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ')
+      return refusal(400, -32000, `Unsupported MCP-Protocol-Version ${version}; this server has ${known}.`)
+    }
+    const id = request.headers.get(SESSION_HEADER)
+    if (id === null) return begin(request, body, authInfo)
+    const { owner } = identityOf(authInfo)
+    const session = await find(id, owner)
+    if (!session) return refusal(404, -32001, 'Session not found; begin anew with an initialize request.')
+    if (request.method !== 'DELETE') return serve(session, request, body, authInfo)
+    await end(id)
+    return new Response(null, { status: 204 })
+  }
+
   return {
     async handle(request, body, authInfo) {
-      const version = request.headers.get('mcp-protocol-version')
-      if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
-        const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ')
-        return refusal(400, -32000, `Unsupported MCP-Protocol-Version ${version}; this server has ${known}.`)
+      try {
+        return await handle(request, body, authInfo)
+      } catch (thrown) {
+        const { code, message } = toRunbridgeError(thrown)
+        log.warn({ err: thrown }, 'a request of a session could not be served')
+        return refusal(code === 'unavailable' ? 503 : 500, -32603, message)
       }
-      const id = request.headers.get(SESSION_HEADER)
-      if (id === null) return begin(request, body, authInfo)
-      const { owner } = identityOf(authInfo)
-      const session = await find(id, owner)
-      if (!session) return refusal(404, -32001, 'Session not found; begin anew with an initialize request.')
-      if (request.method !== 'DELETE') return serve(session, request, body, authInfo)
-      await end(id)
-      return new Response(null, { status: 204 })
     },
 
     async sweep() {

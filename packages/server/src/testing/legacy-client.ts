@@ -5,13 +5,13 @@ import { until } from './world.js'
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever came over the wire
 type Any = any
 
-export interface Received {
+interface Received {
   readonly message: Any
   /** The id of the request whose stream carried it; `session` for the stream of the session itself. */
   readonly stream: number | 'session'
 }
 
-export interface Sent {
+interface Sent {
   readonly id: number
   /** The answer; undefined where the stream ended without one. */
   readonly answer: Promise<Any>
