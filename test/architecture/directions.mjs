@@ -15,6 +15,9 @@ export const MAY_IMPORT = {
   cli: ['core', 'stores', 'step-functions', 'google-workflows', 'github-actions', 'server', 'emulators'],
 }
 
+/** Which packages of ours `infra` may import, which joins them on Lambda and which nothing imports. */
+export const INFRA_MAY_IMPORT = ['cli', 'stores', 'step-functions']
+
 /**
  * Which SDKs and libraries a package stands on; its manifest may name no others.
  * @type {Readonly<Record<string, readonly string[]>>}

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   coreFloor,
   coreMayImport,
+  INFRA_MAY_IMPORT,
   isDemo,
   MAY_IMPORT,
   RUNNERS,
@@ -16,6 +19,7 @@ import {
   place,
   publishedSources,
   resolved,
+  root,
   type Source,
   sources,
 } from './sources.js'
@@ -39,6 +43,16 @@ const isRelative = ({ specifier }: { specifier: string }) => specifier.startsWit
 const isBuiltin = ({ specifier }: { specifier: string }) => specifier.startsWith('node:')
 const isOurs = ({ specifier }: { specifier: string }) => ours.has(packageOf(specifier))
 const shown = ({ source, line, specifier }: Edge) => `${place(source, line)} imports ${specifier}`
+
+/** What is no package: each file that is ours, with its imports. */
+function filesOf(folder: string) {
+  const files = ['src', 'lambda'].flatMap((part) =>
+    readdirSync(join(root, folder, part), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, part, file)),
+  )
+  return files.map((file) => ({ file, imports: importsOf(readFileSync(join(root, file), 'utf8')) }))
+}
 
 test('the reader of imports finds every kind of import', () => {
   const text = [
@@ -79,6 +93,21 @@ describe('between packages', () => {
         return !MAY_IMPORT[source.pkg]?.includes(target)
       })
     expect(wrong.map(shown)).toEqual([])
+  })
+
+  test('infra imports what it joins on Lambda, and nothing imports infra', () => {
+    const wrong = filesOf('infra').flatMap(({ file, imports }) =>
+      imports
+        .map(({ specifier }) => ours.get(packageOf(specifier)))
+        .filter((target) => target !== undefined && !INFRA_MAY_IMPORT.includes(target))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(wrong).toEqual([])
+    expect(
+      edges(withTests)
+        .filter(({ specifier }) => /infra/.test(specifier))
+        .map(shown),
+    ).toEqual([])
   })
 
   test('nothing but the demo imports the emulators', () => {

@@ -8,7 +8,7 @@ import type { Environment } from './config/environment.js'
 import type { Config, ToolConfig } from './config/schema.js'
 import type { BoundEngines } from './engines/bound.js'
 import { openStepFunctions, type StepFunctionsEngineOptions } from './engines/step-functions.js'
-import { auditOf, createLog } from './log.js'
+import { jsonLog } from './json-log.js'
 
 export interface LambdaSettings extends Pick<StepFunctionsEngineOptions, 'awsCredentials'> {
   /** The text of a `runbridge.yaml`. `store` is `dynamodb` or `sealed`, and the tools are of Step Functions. */
@@ -44,7 +44,7 @@ export async function lambda(
   const { server: options, store, tools } = config
   if (callers === 'tokens' && !options.auth) throw misconfigured(NOBODY_KNOWN)
   if (callers === 'iam' && options.auth) throw misconfigured(TWO_WAYS)
-  const log = createLog(options.logLevel)
+  const log = jsonLog(options.logLevel)
   const composition = await composeOf(
     config,
     {
@@ -53,7 +53,7 @@ export async function lambda(
       version,
       freezes: true,
     },
-    { log, signal: new AbortController().signal, ...(options.audit && { audit: auditOf(log) }) },
+    { log, signal: new AbortController().signal, ...(options.audit && { audit: jsonLog('info') }) },
   )
   const { server } = composition
   const stateMachineArns = tools.flatMap(({ stepFunctions }) => stepFunctions?.stateMachineArn ?? [])

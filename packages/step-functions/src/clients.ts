@@ -43,7 +43,11 @@ export function createStepFunctionsClients(
   options: StepFunctionsClientsOptions,
 ): CloseableStepFunctionsClients {
   const { region, profile, endpoint } = options
-  const credentials = options.roleArn === undefined ? options.credentials : assumedRole(options)
+  // AssumeRole is loaded only where a role is assumed, from a file of its own: a bundler drops what that leaves out.
+  const credentials: SFNClientConfig['credentials'] =
+    options.roleArn === undefined
+      ? options.credentials
+      : async () => (await import('./assumed-role.js')).assumedRole(options)()
   const common: SFNClientConfig = {
     region,
     ...(profile !== undefined && { profile }),
@@ -76,24 +80,5 @@ export function createStepFunctionsClients(
     close: () => {
       for (const client of Object.values(clients)) client.destroy()
     },
-  }
-}
-
-/** AssumeRole is loaded only where a role is assumed. */
-function assumedRole({
-  roleArn = '',
-  region,
-  profile,
-  credentials,
-}: StepFunctionsClientsOptions): NonNullable<SFNClientConfig['credentials']> {
-  return async () => {
-    const { fromIni, fromTemporaryCredentials } = await import('@aws-sdk/credential-providers')
-    const own = credentials ?? (profile === undefined ? undefined : fromIni({ profile }))
-    const assume = fromTemporaryCredentials({
-      params: { RoleArn: roleArn, RoleSessionName: 'runbridge' },
-      clientConfig: { region },
-      ...(own !== undefined && { masterCredentials: own }),
-    })
-    return assume()
   }
 }

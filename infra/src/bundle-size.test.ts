@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { expect, it, vi } from 'vitest'
+import { ALIASES, BUNDLING } from './bundling.js'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Bytes of Step Functions with DynamoDB, minified: a cold start loads all of them. Raise it only for what is worth it. */
+const MOST = 1_250_000
+const MOST_GZIPPED = 400_000
+
+it('the bundle of the handler has not grown', async () => {
+  const { banner, externalModules, ...options } = BUNDLING
+  const { outputFiles, metafile } = await build({
+    ...options,
+    entryPoints: [fileURLToPath(new URL('../lambda/handler.ts', import.meta.url))],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    alias: { ...ALIASES },
+    external: externalModules,
+    banner: { js: banner },
+    outfile: 'index.mjs',
+    write: false,
+    metafile: true,
+    logLevel: 'error',
+  })
+  const [bundle] = outputFiles
+  expect(bundle?.contents.length).toBeLessThan(MOST)
+  expect(gzipSync(bundle?.contents ?? '').length).toBeLessThan(MOST_GZIPPED)
+  const inputs = Object.keys(metafile.inputs).join('\n')
+  // Of the other engines no more than the names in a configuration, of the other stores nothing.
+  for (const unused of ['octokit', 'google-gax', 'libsql', 'node_modules/pg/', 'emulators', '/pino/'])
+    expect(inputs.includes(unused) && bundled(metafile, unused), unused).toBe(false)
+})
+
+function bundled(
+  metafile: { outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }> },
+  part: string,
+) {
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs))
+  return inputs.some(([file, { bytesInOutput }]) => file.includes(part) && bytesInOutput > 0)
+}

@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url'
+
+const instead = (file: string) => fileURLToPath(new URL(`../lambda/instead/${file}.ts`, import.meta.url))
+
+/** What is never used on Lambda, and what takes its place in the bundle; each file says why. */
+export const ALIASES: Readonly<Record<string, string>> = {
+  '@modelcontextprotocol/server/_shims': instead('mcp-shims'),
+  '@aws-sdk/credential-provider-ini': instead('credential-provider-ini'),
+  '@aws-sdk/credential-provider-node': instead('credential-provider-node'),
+}
+
+/**
+ * How the handler becomes one file. `module` before `main` lets esbuild leave out of the SDKs what is not used; the
+ * banner is for libraries that still call `require` for Node's own modules.
+ */
+export const BUNDLING = {
+  // Loaded where the configuration comes from there, and then from the SDK that Lambda's runtime has.
+  externalModules: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-ssm'],
+  mainFields: ['module', 'main'],
+  minify: true,
+  target: 'node22',
+  banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { parseConfig } from 'runbridge'
+import type { WorkflowAccess } from './workflow-access.js'
+
+export interface ReadConfig {
+  readonly stateMachines: readonly WorkflowAccess[]
+  readonly store: 'dynamodb' | 'sealed'
+}
+
+/**
+ * What a configuration file needs of AWS: its state machines, each with what its tools do with it, and its store.
+ * `taskSupport: forbidden` marks an Express state machine, which nothing else in the file tells.
+ * @param variables the names beside the construct's own; their values are not known here
+ */
+export function readConfig(file: string, variables: readonly string[]): ReadConfig {
+  const unknown = Object.fromEntries(variables.map((name) => [name, 'x'.repeat(64)]))
+  const result = parseConfig(readFileSync(file, 'utf8'), { ...OF_THE_CONSTRUCT, ...unknown })
+  if (!result.ok) {
+    const problems = result.problems.map(
+      ({ line, path, message }) => `${file}:${line} ${path ?? ''} ${message}`,
+    )
+    throw new Error(problems.join('\n'))
+  }
+  const { store, tools } = result.config
+  if (!store.dynamodb && !store.sealed)
+    throw new Error(`${file}: on Lambda the store is \`dynamodb\` or \`sealed\`.`)
+  const machines = new Map<string, WorkflowAccess>()
+  for (const { name, stepFunctions, humanInput, progress, taskSupport } of tools) {
+    if (!stepFunctions) throw new Error(`${file}: tool ${name} is of another engine than Step Functions.`)
+    const { stateMachineArn } = stepFunctions
+    const present = machines.get(stateMachineArn)
+    machines.set(stateMachineArn, {
+      stateMachineArn,
+      express: taskSupport === 'forbidden',
+      gates: humanInput !== 'off' || present?.gates === true,
+      progress: progress || present?.progress === true,
+    })
+  }
+  return { stateMachines: [...machines.values()], store: store.sealed ? 'sealed' : 'dynamodb' }
+}
+
+/** Known when it is deployed. */
+const OF_THE_CONSTRUCT = {
+  RUNBRIDGE_ADDRESS: 'https://address.invalid',
+  RUNBRIDGE_TABLE: 'table',
+  AWS_REGION: 'us-east-1',
+}

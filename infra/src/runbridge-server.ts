@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { statusChangePattern } from '@runbridge/step-functions'
+import { CfnOutput, Duration, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib'
+import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
+import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Architecture, FunctionUrlAuthType, type Function as LambdaFn, Runtime } from 'aws-cdk-lib/aws-lambda'
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations'
+import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
+import type { ITopic } from 'aws-cdk-lib/aws-sns'
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
+import type { IStringParameter } from 'aws-cdk-lib/aws-ssm'
+import { Construct } from 'constructs'
+import { alarms } from './alarms.js'
+import { ALIASES, BUNDLING } from './bundling.js'
+import { grantStore, taskTable } from './task-table.js'
+import { statementsFor, unqualified, type WorkflowAccess } from './workflow-access.js'
+
+export interface RunbridgeServerProps {
+  /**
+   * `runbridge.yaml`: the path of a file, which is bundled, or a parameter of SSM, which is read at each cold start.
+   * It may use `${RUNBRIDGE_TABLE}`, `${AWS_REGION}`, `${RUNBRIDGE_ADDRESS}`, and the names in `environment` and
+   * `secrets`.
+   */
+  readonly config: string | IStringParameter
+  /** The state machines of its tools, and no others: what the function may do follows from this list. */
+  readonly stateMachines: readonly WorkflowAccess[]
+  /** How callers are known. Default `tokens`, as `server.auth` says; `iam`: they sign with SigV4. */
+  readonly callers?: 'tokens' | 'iam'
+  /** Default `dynamodb`. `sealed`: no table, no status changes and no sweeps; see docs/stores.md. */
+  readonly store?: 'dynamodb' | 'sealed'
+  /** Variables of the configuration that are no secrets. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Variables of the configuration that are, each from Secrets Manager. */
+  readonly secrets?: Readonly<Record<string, ISecret>>
+  /** Default 512: half of the time of a cold start is spent in loading code, which more memory makes faster. */
+  readonly memorySize?: number
+  /** Executions at the same time, so that callers can't use up the account's. Default: not bounded. */
+  readonly maxConcurrency?: number
+  /** How often expired tasks are removed and starts settled. Default 1 minute. */
+  readonly sweepEvery?: Duration
+  /** Default 1 month. */
+  readonly logRetention?: RetentionDays
+  /** Told of every alarm. Default: nobody. */
+  readonly alarmTopic?: ITopic
+  /** What becomes of the table with its stack. Default: it stays. */
+  readonly tableRemovalPolicy?: RemovalPolicy
+}
+
+/** An Express run may take five minutes; nothing else takes more than seconds. */
+const TIMEOUT = Duration.seconds(330)
+
+const HANDLER = fileURLToPath(new URL('../lambda/handler.ts', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const { version } = JSON.parse(readFileSync(`${ROOT}packages/cli/package.json`, 'utf8')) as {
+  version: string
+}
+
+/** The server on Lambda: one URL, one table, and nothing that runs while nobody calls but a sweep a minute. */
+export class RunbridgeServer extends Construct {
+  /** Where clients reach MCP. */
+  readonly url: string
+  readonly fn: LambdaFn
+  readonly table: Table | undefined
+  /** What was given up: status changes and sweeps. */
+  readonly deadLetters: Queue
+
+  constructor(scope: Construct, id: string, props: RunbridgeServerProps) {
+    super(scope, id)
+    const { config, stateMachines, callers = 'tokens', store = 'dynamodb', secrets = {} } = props
+    const stack = Stack.of(this)
+    const logGroup = new LogGroup(this, 'Log', { retention: props.logRetention ?? RetentionDays.ONE_MONTH })
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
+    logGroup.grantWrite(role)
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    })
+    this.table =
+      store === 'dynamodb'
+        ? taskTable(this, 'Tasks', {
+            ...(props.tableRemovalPolicy && { removalPolicy: props.tableRemovalPolicy }),
+          })
+        : undefined
+    this.fn = new NodejsFunction(this, 'Server', {
+      entry: HANDLER,
+      projectRoot: ROOT,
+      depsLockFilePath: `${ROOT}package-lock.json`,
+      runtime: Runtime.NODEJS_22_X,
+      architecture: Architecture.ARM_64,
+      memorySize: props.memorySize ?? 512,
+      timeout: TIMEOUT,
+      role,
+      logGroup,
+      onFailure: new SqsDestination(this.deadLetters),
+      ...(props.maxConcurrency !== undefined && { reservedConcurrentExecutions: props.maxConcurrency }),
+      environment: {
+        ...props.environment,
+        RUNBRIDGE_CALLERS: callers,
+        RUNBRIDGE_VERSION: version,
+        ...(this.table && { RUNBRIDGE_TABLE: this.table.tableName }),
+        ...(typeof config !== 'string' && { RUNBRIDGE_CONFIG_PARAMETER: config.parameterName }),
+        ...(Object.keys(secrets).length > 0 && { RUNBRIDGE_SECRETS: secretNames(stack, secrets) }),
+      },
+      bundling: {
+        ...BUNDLING,
+        format: OutputFormat.ESM,
+        bundleAwsSDK: true,
+        esbuildArgs: Object.fromEntries(
+          Object.entries(ALIASES).map(([name, file]) => [`--alias:${name}`, file]),
+        ),
+        ...(typeof config === 'string' && { commandHooks: copying(config) }),
+      },
+    })
+
+    const statements = stateMachines.flatMap((access) => statementsFor(stack, access))
+    for (const statement of statements) role.addToPolicy(statement)
+    if (this.table) grantStore(this.table, role)
+    if (typeof config !== 'string') config.grantRead(role)
+    for (const secret of Object.values(secrets)) secret.grantRead(role)
+
+    const target = { deadLetterQueue: this.deadLetters }
+    const standard = stateMachines.filter(({ express }) => !express)
+    if (this.table && standard.length > 0) {
+      new Rule(this, 'StatusChanges', {
+        description: 'Runs that Runbridge started have changed: their tasks are brought up to date at once',
+        eventPattern: patternFor(stack, standard),
+        targets: [new LambdaFunction(this.fn, target)],
+      })
+    }
+    if (this.table) {
+      new Rule(this, 'Sweep', {
+        description: 'Removes expired tasks, settles starts that nobody asks for',
+        schedule: Schedule.rate(props.sweepEvery ?? Duration.minutes(1)),
+        targets: [
+          new LambdaFunction(this.fn, {
+            ...target,
+            event: RuleTargetInput.fromObject({ runbridge: 'sweep' }),
+          }),
+        ],
+      })
+    }
+    alarms(this, {
+      fn: this.fn,
+      deadLetters: this.deadLetters,
+      logGroup,
+      ...(props.alarmTopic && { topic: props.alarmTopic }),
+    })
+
+    const authType = callers === 'iam' ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE
+    this.url = `${this.fn.addFunctionUrl({ authType }).url}mcp`
+    new CfnOutput(this, 'Url', { value: this.url, description: 'Where clients reach MCP' })
+    acknowledge(this, role, statements)
+  }
+}
+
+function patternFor(stack: Stack, machines: readonly WorkflowAccess[]) {
+  const arns = machines.map((machine) => unqualified(stack, machine))
+  const pattern = statusChangePattern({ stateMachineArns: arns.filter((arn) => !Token.isUnresolved(arn)) })
+  const { detail } = pattern
+  const all = [...detail.stateMachineArn, ...arns.filter((arn) => Token.isUnresolved(arn))]
+  return { ...pattern, detail: { ...detail, stateMachineArn: [...new Set(all)] } }
+}
+
+function secretNames(stack: Stack, secrets: Readonly<Record<string, ISecret>>): string {
+  return stack.toJsonString(
+    Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.secretArn])),
+  )
+}
+
+/** Puts the configuration beside the bundle. */
+function copying(file: string) {
+  return {
+    beforeBundling: () => [],
+    beforeInstall: () => [],
+    afterBundling: (_input: string, output: string) => [`cp "${file}" "${output}/runbridge.yaml"`],
+  }
+}
+
+/** What cdk-nag (AwsSolutions) finds and what is right as it is; each wildcard by itself, so that it hides no other. */
+function acknowledge({ fn, deadLetters }: RunbridgeServer, role: Role, allowed: readonly PolicyStatement[]) {
+  // A key can't be a token: for a state machine of the same app, whoever runs cdk-nag acknowledges it there.
+  const wildcards = allowed
+    .flatMap(({ resources }) => resources)
+    .filter((resource) => resource.endsWith('*') && !Token.isUnresolved(resource))
+  Validations.of(role).acknowledge(
+    ...[...new Set(wildcards)].map((resource) => ({
+      id: `AwsSolutions::AwsSolutions-IAM5[Resource::${resource}]`,
+      reason:
+        'Executions and Map runs have names that nobody knows before they start; the wildcard stands behind one state machine.',
+    })),
+  )
+  Validations.of(fn).acknowledge({
+    id: 'AwsSolutions::AwsSolutions-L1',
+    reason: 'Node.js 22 is the newest release that Runbridge is tested on.',
+  })
+  Validations.of(deadLetters).acknowledge({
+    id: 'AwsSolutions::AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue itself, of the rules and of the function.',
+  })
+}
