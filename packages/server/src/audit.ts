@@ -12,7 +12,7 @@ import {
 
 /** Who did what to which task, and what came of it. Never arguments, answers, tokens or results. */
 export interface AuditEvent {
-  readonly action: 'call' | 'answer' | 'cancel' | 'delete'
+  readonly action: 'call' | 'answer' | 'cancel' | 'delete' | 'end'
   readonly owner: Owner
   /** Absent where the task is not the owner's, so that nothing of it is known. */
   readonly tool?: string
@@ -21,7 +21,8 @@ export interface AuditEvent {
   /**
    * call: the state of the task, `replayed` for one that was there already, `asked` for a question before the
    * start; answer: what became of the best of its answers; cancel: `requested`, or the state of a task that has
-   * ended; delete: `deleted`; any: the code of the error that refused it.
+   * ended; delete: `deleted`; end: how the run of a task ended that was cancelled for good (2025-11-25), which its
+   * client is not told; any: the code of the error that refused it.
    */
   readonly outcome: string
 }

@@ -68,7 +68,10 @@ export interface RunbridgeOptions {
   /** What an agent should know about these tools as a whole. Default: how to go on with a task, in three sentences. */
   readonly instructions?: string
   /** Times of the task service, and its hook for fault tests. */
-  readonly service?: Omit<ServiceOptions, 'store' | 'tools' | 'clock' | 'ids' | 'log' | 'validate'>
+  readonly service?: Omit<
+    ServiceOptions,
+    'store' | 'tools' | 'clock' | 'ids' | 'log' | 'validate' | 'onRunEnd'
+  >
 }
 
 export interface RequestOptions {
@@ -112,6 +115,9 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
   const service = audited(
     createTaskService({
       ...options.service,
+      onRunEnd({ owner, tool, taskId, sealed }) {
+        audit({ action: 'end', owner, tool, taskId, outcome: sealed?.runEnd ?? 'lost' })
+      },
       store,
       tools: options.tools,
       clock,

@@ -60,6 +60,8 @@ export interface ServiceOptions {
   readonly settlePauseMs?: number
   /** By how much the clocks of two replicas may differ, in ms. Default 2,000. */
   readonly clockAllowanceMs?: number
+  /** Called when the run of a sealed task has ended, as `sealed.runEnd` says; nobody else is told. Default: a line in the log. */
+  readonly onRunEnd?: (record: TaskRecord) => void
   /** Called at each step of a start; for fault tests. */
   readonly onStep?: (step: CreateStep) => void
 }
@@ -104,13 +106,16 @@ export function createContext(
 
   const { subscribe, changed } = createAnnouncements(store, view, log)
 
+  const logRunEnd = ({ owner, taskId, tool, run, sealed }: TaskRecord) =>
+    log.info(
+      { owner, taskId, tool, run: run?.id, runEnd: sealed?.runEnd },
+      'the run of a cancelled task has ended',
+    )
+  const { onRunEnd = logRunEnd } = options
+
   const announce = (before: TaskRecord, after: TaskRecord) => {
     if (after.sealed?.runEnd !== undefined && before.sealed?.runEnd === undefined) {
-      const { owner, taskId, tool, run, sealed } = after
-      log.info(
-        { owner, taskId, tool, run: run?.id, runEnd: sealed.runEnd },
-        'the run of a cancelled task has ended',
-      )
+      onRunEnd(after)
     }
     if (visible(before) !== visible(after)) changed(after)
   }
@@ -129,6 +134,7 @@ export function createContext(
     requestTimeoutMs: 10_000,
     clockAllowanceMs: 2_000,
     onStep: () => {},
+    onRunEnd,
     ...options,
     log,
     tool: (name) => tools.get(name),

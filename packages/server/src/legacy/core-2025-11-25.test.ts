@@ -122,7 +122,9 @@ describe.each(['http', 'stdio'] as const)('a task over %s', (wire) => {
   })
 
   it('cancel of a terminal task -32602; a cancelled task stays cancelled, whatever becomes of its run', async () => {
-    await open()
+    const told: Any[] = []
+    const audit = { info: (fields: object) => void told.push(fields), warn() {}, error() {} }
+    await open({ server: { audit, limits: { sweepMs: 1e12 } } })
     const client = await connect()
     const { taskId } = (await task(client)).result.task
     const run = await w.run()
@@ -133,6 +135,9 @@ describe.each(['http', 'stdio'] as const)('a task over %s', (wire) => {
     expect(run.cancels).toHaveLength(1)
     await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded', output: 'done' }))
     await w.server.service.sweep()
+    expect(told.filter(({ audit: action }) => action === 'end')).toMatchObject([
+      { owner: 'local', tool: 'order', taskId, outcome: 'succeeded' },
+    ])
     expect((await client.ask('tasks/get', { taskId })).result.status).toBe('cancelled')
     expect((await client.ask('tasks/result', { taskId })).error).toMatchObject({
       code: -32800,
