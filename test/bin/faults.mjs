@@ -1,7 +1,10 @@
-// `npm run faults [-- --store=postgres] [-- --json] [-- NAME…]`: kills a real server process at every await between the record of a task and
+// `npm run faults -- replicas [--tasks=N] [--seed=N]`: four processes on one PostgreSQL, killed, cut off and with wrong
+// clocks, under clients of every kind. `npm run faults [-- --store=postgres] [-- --json] [-- NAME…]`: kills a real server process at every await between the record of a task and
 // its handle, with and without faults of the engine, and compares what is left with what the engine did.
 // Ends with one line of figures; the exit status means it.
+import { randomInt } from 'node:crypto'
 import { CREATE_STEPS } from '@runbridge/core'
+import { replicas } from '../faults/replicas/run.mjs'
 import { runScenario } from '../faults/run-scenario.mjs'
 import { SCENARIOS } from '../faults/scenarios.mjs'
 import { STORES } from '../faults/stores.mjs'
@@ -11,13 +14,20 @@ const AT_ONCE = 5
 
 const json = process.argv.includes('--json')
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const option = (/** @type {string} */ name) =>
+  process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3)
+if (asked[0] === 'replicas') {
+  const seed = Number(option('seed') ?? randomInt(2 ** 32))
+  const holds = await replicas({ tasks: Number(option('tasks') ?? 1_000), seed, json })
+  process.exit(holds ? 0 : 1)
+}
 const chosen = SCENARIOS.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)))
 
 /** @param {import('../faults/scenarios.mjs').Scenario} scenario */
 const title = ({ name, crash }) =>
   crash ? `${name}, killed at ${crash.step}${crash.nth > 1 ? ` (${crash.nth})` : ''}` : name
 
-const storeName = process.argv.find((argument) => argument.startsWith('--store='))?.slice(8) ?? 'sqlite'
+const storeName = option('store') ?? 'sqlite'
 const openStores = STORES[storeName]
 if (!openStores) throw new Error(`--store=${storeName}: name one of ${Object.keys(STORES).join(', ')}.`)
 const stores = await openStores()

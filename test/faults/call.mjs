@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 
 const VERSION = '2026-07-28'
 const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } }
+/** Of a client without tasks. */
+export const PLAIN = { elicitation: {} }
 
 /**
  * One request of the 2026-07-28 revision, raw, so that a scenario can repeat it to the byte.
@@ -9,14 +11,15 @@ const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/t
  * @param {string} url
  * @param {string} method
  * @param {Record<string, any>} params
+ * @param {object} capabilities what the client declares; default: tasks too
  * @returns {Promise<any>} the JSON-RPC response
  */
-export async function call(url, method, params) {
+export async function call(url, method, params, capabilities = CAPABILITIES) {
   const name = params.taskId ?? params.name
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': VERSION,
     'io.modelcontextprotocol/clientInfo': { name: 'faults', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
   }
   try {
     const response = await fetch(url, {

@@ -9,12 +9,17 @@ import { TIMES } from './times.mjs'
  * @typedef {object} ServerArguments
  * @property {import('./stores.mjs').SharedStore} shared
  * @property {string} endpoint
- * @property {{ name: string, stateMachineArn: string, confirm?: string, idempotencyKey?: string[] }[]} tools
+ * @property {{ name: string, stateMachineArn: string, confirm?: string, idempotencyKey?: string[], humanInput?: 'elicitation', holdMs?: number }[]} tools
+ * @property {Partial<typeof TIMES>} [times] instead of the short ones
+ * @property {object} [limits]
+ * @property {number} [readsPerSecond]
  * @property {{ step: string, nth: number }} [crash] the process dies when it comes to this step for the nth time
  */
 
 /** @type {ServerArguments} */
-const { shared, endpoint, tools, crash } = JSON.parse(process.argv[2] ?? '{}')
+const { shared, endpoint, tools, crash, limits, readsPerSecond, ...given } = JSON.parse(
+  process.argv[2] ?? '{}',
+)
 
 let left = crash?.nth ?? 0
 /** @param {string} step */
@@ -30,13 +35,13 @@ const clients = createStepFunctionsClients({
   endpoint,
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 })
-const backend = stepFunctions({ clients, visibilityMs: TIMES.visibilityMs })
-const { sweepMs, visibilityMs: _, ...times } = TIMES
+const { sweepMs, visibilityMs, ...times } = { ...TIMES, ...given.times }
+const backend = stepFunctions({ clients, visibilityMs, readsPerSecond })
 const server = createServer({
   store,
   requestStateKey: await store.secret('request-state'),
   tools: await Promise.all(
-    tools.map(({ name, stateMachineArn, confirm, idempotencyKey }) =>
+    tools.map(({ name, stateMachineArn, confirm, idempotencyKey, humanInput, holdMs }) =>
       resolveTool(
         {
           name,
@@ -45,13 +50,15 @@ const server = createServer({
           workflow: { id: stateMachineArn },
           inputSchema: { type: 'object', properties: { order: { type: 'integer' } } },
           idempotencyKey,
+          ...(humanInput && { humanInput }),
+          ...(holdMs !== undefined && { holdMs }),
           ...(confirm && { confirm: { message: confirm } }),
         },
         { signal: AbortSignal.timeout(10_000) },
       ),
     ),
   ),
-  limits: { sweepMs },
+  limits: { sweepMs, ...limits },
   service: { ...times, onStep },
 })
 const { url } = await serveHttp({ server, host: '127.0.0.1', port: 0 })
