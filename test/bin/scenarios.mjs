@@ -54,7 +54,7 @@ export const OLDER_SCENARIOS = [
   'server-sse-multiple-streams@2025-11-25',
   'dns-rebinding-protection@2025-11-25',
   'elicitation-sep1034-defaults@2025-11-25',
-  'resources-list',
+  'resources-list@2025-11-25',
 ]
 
 /** @type {Readonly<Record<string, string>>} */
