@@ -6,8 +6,10 @@
 
 /** @type {Readonly<Record<string, () => Promise<Part>>>} */
 const PARTS = {
+  clients: async () => (await import('../interop/clients/part.mjs')).clients,
   github: async () => (await import('../interop/github/part.mjs')).github,
   google: async () => (await import('../interop/google/part.mjs')).google,
+  lambda: async () => (await import('../interop/lambda/part.mjs')).lambda,
   'step-functions': async () => (await import('../interop/step-functions/part.mjs')).stepFunctions,
 }
 

@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { root, run } from '../../bin/command.mjs'
+import { node22 } from '../../bin/node22.mjs'
+
+/** Clients that are no dependencies: kept in a folder outside of the tracked tree, installed at the first use. */
+const PYTHON = ['mcp==2.3.0', 'fastmcp==4.2.3']
+const INSPECTOR = '2.12.0'
+const caches = join(root, 'node_modules/.cache/interop')
+
+/** @param {string} command @param {readonly string[]} args */
+async function succeed(command, args) {
+  const { code, output } = await run(command, args)
+  if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` failed: ${output.trim().slice(-500)}`)
+}
+
+/**
+ * A folder that was filled once. @param {string} name @param {(folder: string) => Promise<void>} fill
+ * @returns {Promise<string>}
+ */
+async function cached(name, fill) {
+  const folder = join(caches, name)
+  const ready = join(folder, 'ready')
+  if (existsSync(ready)) return folder
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  await fill(folder)
+  mkdirSync(ready)
+  return folder
+}
+
+/** The Python that has the clients of PyPI. @returns {Promise<string>} */
+export async function python() {
+  const folder = await cached(`clients-${PYTHON.join('-')}`, async (made) => {
+    await succeed('python3', ['-m', 'venv', made])
+    await succeed(join(made, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...PYTHON])
+  })
+  return join(folder, 'bin/python')
+}
+
+const script = fileURLToPath(new URL('python_clients.py', import.meta.url))
+const PYTHON_FLOWS = ['list', 'call', 'hold', 'question', 'resource']
+
+/**
+ * A client of PyPI, which goes through all of its flows in one process.
+ * @param {'mcp' | 'fastmcp'} library @param {'auto' | 'legacy'} mode
+ * @returns {(target: import('./flows.mjs').Target) => Promise<import('./flows.mjs').Connected>}
+ */
+export const pythonClient = (library, mode) => async (target) => {
+  const running = python().then((path) => run(path, [script, library, mode, JSON.stringify(target)]))
+  running.catch(() => undefined)
+  /** @param {string} flow */
+  const seen = (flow) => async () => {
+    const { stdout, output } = await running
+    const line = stdout.trim().split('\n').at(-1) ?? ''
+    if (!line.startsWith('{')) throw new Error(output.trim().slice(-500))
+    const problem = JSON.parse(line)[flow]
+    if (problem !== null) throw new Error(problem ?? 'It was not tried.')
+  }
+  return {
+    flows: Object.fromEntries(PYTHON_FLOWS.map((flow) => [flow, seen(flow)])),
+    close: async () => {
+      await running.catch(() => undefined)
+    },
+  }
+}
+
+/** The inspector's command, which needs a newer Node than the product. @returns {Promise<readonly [string, string]>} */
+export async function inspectorCommand() {
+  const folder = await cached(`inspector-${INSPECTOR}`, async (made) => {
+    writeFileSync(join(made, 'package.json'), '{ "private": true }\n')
+    const named = `@modelcontextprotocol/inspector@${INSPECTOR}`
+    await succeed('npm', ['install', named, '--prefix', made, '--no-audit', '--no-fund', '--ignore-scripts'])
+  })
+  return [
+    await node22(),
+    join(folder, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
+  ]
+}
+
+/**
+ * The command-line client of the inspector: a process for each call.
+ * @param {import('./flows.mjs').Target} target
+ * @returns {Promise<import('./flows.mjs').Connected>}
+ */
+export async function inspector({ url, process }) {
+  const [node, program] = await inspectorCommand()
+  // What the inspector starts has its own Node first in the path.
+  const command = globalThis.process.execPath
+  const env = Object.entries(process.env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
+  const to = url === undefined ? [...env, '--', command, ...process.args] : [url, '--transport', 'http']
+  /** @param {readonly string[]} method @returns {Promise<any>} */
+  const ask = async (...method) => {
+    const options =
+      url === undefined ? [program, '--cli', ...method, ...to] : [program, '--cli', ...to, ...method]
+    const { code, stdout, output } = await run(node, options)
+    if (code !== 0) throw new Error(output.trim().slice(-500))
+    return JSON.parse(stdout.slice(stdout.indexOf('{')))
+  }
+  return {
+    close: async () => {},
+    flows: {
+      async list() {
+        const { tools } = await ask('--method', 'tools/list')
+        if (!tools.some((/** @type {any} */ { name }) => name === 'compute')) throw new Error('no compute')
+      },
+      async call() {
+        const args = ['--method', 'tools/call', '--tool-name', 'greet', '--tool-arg', 'name=Ada']
+        const { content } = await ask(...args)
+        if (content[0].text !== 'Hello, Ada!') throw new Error(JSON.stringify(content))
+      },
+      async hold() {
+        const args = ['--tool-name', 'compute', '--tool-arg', 'seconds=1', 'label=held']
+        const { content } = await ask('--method', 'tools/call', ...args)
+        if (content[0].text !== 'held took 1 s') throw new Error(JSON.stringify(content))
+      },
+      async resource() {
+        const { contents } = await ask('--method', 'resources/read', '--uri', 'runbridge://tasks')
+        if (!Array.isArray(JSON.parse(contents[0].text).tasks)) throw new Error(JSON.stringify(contents))
+      },
+    },
+  }
+}
