@@ -17,7 +17,7 @@ export interface ResourceContents {
   readonly ttlMs: number
 }
 
-export const TASKS_URI = 'runbridge://tasks'
+const TASKS_URI = 'runbridge://tasks'
 /** Tasks in the list of them. */
 const LISTED = 100
 

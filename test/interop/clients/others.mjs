@@ -66,6 +66,9 @@ export const pythonClient = (library, mode) => async (target) => {
   }
 }
 
+/** Processes may take long to start where many do at once. */
+const SETTINGS = ['--quiet', '--connect-timeout', '60000']
+
 /** The inspector's command, which needs a newer Node than the product. @returns {Promise<readonly [string, string]>} */
 export async function inspectorCommand() {
   const folder = await cached(`inspector-${INSPECTOR}`, async (made) => {
@@ -81,44 +84,48 @@ export async function inspectorCommand() {
 
 /**
  * The command-line client of the inspector: a process for each call.
- * @param {import('./flows.mjs').Target} target
- * @returns {Promise<import('./flows.mjs').Connected>}
+ * @param {'auto' | 'legacy'} era
+ * @returns {(target: import('./flows.mjs').Target) => Promise<import('./flows.mjs').Connected>}
  */
-export async function inspector({ url, process }) {
-  const [node, program] = await inspectorCommand()
-  // What the inspector starts has its own Node first in the path.
-  const command = globalThis.process.execPath
-  const env = Object.entries(process.env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
-  const to = url === undefined ? [...env, '--', command, ...process.args] : [url, '--transport', 'http']
-  /** @param {readonly string[]} method @returns {Promise<any>} */
-  const ask = async (...method) => {
-    const options =
-      url === undefined ? [program, '--cli', ...method, ...to] : [program, '--cli', ...to, ...method]
-    const { code, stdout, output } = await run(node, options)
-    if (code !== 0) throw new Error(output.trim().slice(-500))
-    return JSON.parse(stdout.slice(stdout.indexOf('{')))
+export const inspector =
+  (era) =>
+  async ({ url, process }) => {
+    const [node, program] = await inspectorCommand()
+    // What the inspector starts has its own Node first in the path.
+    const command = globalThis.process.execPath
+    const env = Object.entries(process.env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
+    const to = url === undefined ? [...env, '--', command, ...process.args] : [url, '--transport', 'http']
+    /** @param {readonly string[]} method @returns {Promise<any>} */
+    const ask = async (...method) => {
+      const options =
+        url === undefined
+          ? [program, '--cli', ...SETTINGS, '--protocol-era', era, ...method, ...to]
+          : [program, '--cli', ...SETTINGS, '--protocol-era', era, ...to, ...method]
+      const { code, stdout, output } = await run(node, options)
+      if (code !== 0) throw new Error(output.trim().slice(-500))
+      return JSON.parse(stdout.slice(stdout.indexOf('{')))
+    }
+    return {
+      close: async () => {},
+      flows: {
+        async list() {
+          const { tools } = await ask('--method', 'tools/list')
+          if (!tools.some((/** @type {any} */ { name }) => name === 'compute')) throw new Error('no compute')
+        },
+        async call() {
+          const args = ['--method', 'tools/call', '--tool-name', 'greet', '--tool-arg', 'name=Ada']
+          const { content } = await ask(...args)
+          if (content[0].text !== 'Hello, Ada!') throw new Error(JSON.stringify(content))
+        },
+        async hold() {
+          const args = ['--tool-name', 'compute', '--tool-arg', 'seconds=1', 'label=held']
+          const { content } = await ask('--method', 'tools/call', ...args)
+          if (content[0].text !== 'held took 1 s') throw new Error(JSON.stringify(content))
+        },
+        async resource() {
+          const { contents } = await ask('--method', 'resources/read', '--uri', 'runbridge://tasks')
+          if (!Array.isArray(JSON.parse(contents[0].text).tasks)) throw new Error(JSON.stringify(contents))
+        },
+      },
+    }
   }
-  return {
-    close: async () => {},
-    flows: {
-      async list() {
-        const { tools } = await ask('--method', 'tools/list')
-        if (!tools.some((/** @type {any} */ { name }) => name === 'compute')) throw new Error('no compute')
-      },
-      async call() {
-        const args = ['--method', 'tools/call', '--tool-name', 'greet', '--tool-arg', 'name=Ada']
-        const { content } = await ask(...args)
-        if (content[0].text !== 'Hello, Ada!') throw new Error(JSON.stringify(content))
-      },
-      async hold() {
-        const args = ['--tool-name', 'compute', '--tool-arg', 'seconds=1', 'label=held']
-        const { content } = await ask('--method', 'tools/call', ...args)
-        if (content[0].text !== 'held took 1 s') throw new Error(JSON.stringify(content))
-      },
-      async resource() {
-        const { contents } = await ask('--method', 'resources/read', '--uri', 'runbridge://tasks')
-        if (!Array.isArray(JSON.parse(contents[0].text).tasks)) throw new Error(JSON.stringify(contents))
-      },
-    },
-  }
-}

@@ -17,7 +17,8 @@ const CLIENTS = {
   'SDK 1.x': v1,
   'SDK 2.x + ext-tasks, 2026-07-28': modern('auto'),
   'SDK 2.x + ext-tasks, 2025-11-25': modern('legacy'),
-  'inspector --cli': inspector,
+  'inspector --cli, 2026-07-28': inspector('auto'),
+  'inspector --cli, 2025-11-25': inspector('legacy'),
 }
 /** @type {Readonly<Record<string, Client>>} */
 const OF_PYPI = {
