@@ -6,6 +6,18 @@
 export async function secretsOf(names: string | undefined): Promise<Record<string, string>> {
   const secrets = Object.entries(JSON.parse(names || '{}') as Record<string, string>)
   if (secrets.length === 0) return {}
-  const { secretValues } = await import('./secret-values.js')
-  return secretValues(secrets)
+  // From the SDK of Lambda's runtime, as in config-text.ts.
+  const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager')
+  const client = new SecretsManagerClient({})
+  try {
+    const values = secrets.map(async ([name, SecretId]) => {
+      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId }))
+      if (SecretString === undefined)
+        throw new Error(`The secret ${SecretId} for ${name} has no text; store it as a string.`)
+      return [name, SecretString] as const
+    })
+    return Object.fromEntries(await Promise.all(values))
+  } finally {
+    client.destroy()
+  }
 }
