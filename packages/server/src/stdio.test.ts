@@ -29,7 +29,7 @@ describe('a host of 2026-07-28 over stdio', () => {
 
   it('unknown methods are -32601, and no request ever comes from the server', async () => {
     await open({ tools: [{ name: 'order', humanInput: 'elicitation' }] })
-    for (const method of ['tasks/list', 'tasks/result', 'resources/list']) {
+    for (const method of ['tasks/list', 'tasks/result', 'prompts/list']) {
       expect((await host.request(message(method, method, {}, TASKS))).error.code).toBe(-32601)
     }
     await host.request(call(2, 'order'))
