@@ -28,7 +28,6 @@ describe('runbridge demo', () => {
       /answer +accept \{"comment":"Friday is fine"\}/,
       /result +\{"deployed":"1\.2\.3","approvalComment":"Friday is fine"\}/,
       /failure +The run failed at step "ImportFile" with "FileMissing"/,
-      /Now at: "main\.translate, main\.page" \(\d of 3\)/,
       /input_required +Publish this translation\?/,
       /result +\{"language":"fr","pages":3,"review":\{"approved":true,"editor":"Ada"\}\}/,
       /failure +The run failed at step "test \/ Run tests" with "failure"/,
