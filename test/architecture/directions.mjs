@@ -37,6 +37,7 @@ export const STANDS_ON = {
   ],
   server: [
     '@hono/node-server',
+    '@modelcontextprotocol/sdk',
     '@modelcontextprotocol/server',
     'ajv',
     'ajv-formats',

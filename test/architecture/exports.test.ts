@@ -10,7 +10,7 @@ const PUBLISHES: Readonly<Record<string, readonly string[]>> = {
   'step-functions': ['index.ts'],
   'google-workflows': ['index.ts'],
   'github-actions': ['index.ts'],
-  server: ['index.ts', 'lambda.ts'],
+  server: ['index.ts', 'lambda.ts', 'sdk-v1.ts', 'sdk-v2.ts'],
   emulators: ['*/index.ts'],
   cli: ['index.ts', 'lambda.ts'],
 }
