@@ -35,7 +35,7 @@ const WANTED = { succeeds: 'succeeded', fails: 'failed', asks: 'succeeded', last
  * @property {number} kills
  * @property {number} cuts
  * @property {number} executions
- * @property {number} reads a run, of the engine, until the last client had its end
+ * @property {number} reads of the engine for each run that a client followed to its end
  * @property {number} unstarted tasks whose start came to nothing, and which say so
  * @property {number} duplicate executions of one input beyond the first
  * @property {number} lost executions without a task, tasks and sessions that a replica does not know, and clients without an end
@@ -58,9 +58,7 @@ export async function runReplicas({ shared, tasks, replicas, seed, faults }) {
     const ended = await work(cluster.url, tasks, sessions)
     over.abort()
     const cuts = await chaos
-    const { byOperation } = cluster.engine.calls()
-    const read = (byOperation.DescribeExecution ?? 0) + (byOperation.GetExecutionHistory ?? 0)
-    const reads = read / cluster.engine.executions().length
+    const reads = await readsOfRuns(cluster, ended)
     return { kills: cluster.kills(), cuts, reads, ...(await judge(cluster, ended, sessions)) }
   } finally {
     over.abort()
@@ -111,17 +109,33 @@ async function unrest(cluster, random, replicas, signal) {
   while (!signal.aborted) {
     await pause(random.between(200, 1_200), undefined, { signal }).catch(() => {})
     const n = random.between(0, replicas - 1)
-    const what = random.pick(/** @type {const} */ (['kill', 'kill', 'database', 'engine']))
+    const what = random.pick(/** @type {const} */ (['kill', 'kill', 'database', 'engine', 'start']))
     const ms = random.between(0, 600)
     if (signal.aborted) break
     // Somebody has to be left to do the work.
     if (what === 'kill' && cluster.urls().length > 1) starting.push(cluster.kill(n))
     if (what === 'database') cluster.cutDatabase(n, ms)
     if (what === 'engine') cluster.cutEngine(n, ms)
+    if (what === 'start') cluster.loseStart(random.pick(['dropAfterExecuting', 'dropBeforeExecuting']))
     if (what !== 'kill') cuts += 1
   }
   await Promise.all(starting)
   return cuts
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof createCluster>>} cluster
+ * @param {Awaited<ReturnType<typeof work>>} ended
+ */
+async function readsOfRuns({ engine, store }, ended) {
+  const { byExecution } = engine.calls()
+  const handles = new Set(ended.flatMap(({ taskId }) => taskId ?? []))
+  const runs = (await all(store)).filter(({ taskId, run }) => run && handles.has(taskId))
+  const reads = runs.reduce((sum, { runKey }) => {
+    const { DescribeExecution = 0, GetExecutionHistory = 0 } = byExecution[runKey] ?? {}
+    return sum + DescribeExecution + GetExecutionHistory
+  }, 0)
+  return reads / runs.length
 }
 
 /**
