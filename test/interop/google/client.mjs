@@ -22,11 +22,13 @@ const endpointId = 'runbridge-interop'
  * The official client with the official tasks package.
  * @param {string} url
  * @param {(message: string) => Answer} person answers what is asked
+ * @param {Record<string, string>} [headers] of every request
  */
-export async function connect(url, person) {
+export async function connect(url, person, headers = {}) {
+  const open = () => new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
   const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: 'auto' } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
-  const raw = new StreamableHTTPClientTransport(new URL(url))
+  await client.connect(open())
+  const raw = open()
   await raw.start()
   const session = createTaskSessionFromClient(client, {
     endpointId,

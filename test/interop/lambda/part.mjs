@@ -1,0 +1,256 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
+import { createToken } from '@runbridge/server'
+import { createDynamodbTable } from '@runbridge/stores/dynamodb'
+import { bin, root, run } from '../../bin/command.mjs'
+import { createChecks } from '../checks.mjs'
+import { connect } from '../google/client.mjs'
+import { startFunctionUrl } from './function-url.mjs'
+import { runtimeClient } from './runtime-client.mjs'
+import { startSandbox } from './sandbox.mjs'
+
+const TABLE = 'tasks'
+const REGION = 'us-east-1'
+const NAME = 'the handler'
+const requireOfStores = createRequire(join(root, 'packages/stores/package.json'))
+
+const DEFINITIONS = {
+  greet: { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } },
+  nap: {
+    StartAt: 'Sleep',
+    States: { Sleep: { Type: 'Wait', Seconds: 2, Next: 'Done' }, Done: { Type: 'Pass', End: true } },
+  },
+  deploy: {
+    StartAt: 'Approve',
+    States: {
+      Approve: {
+        Type: 'Task',
+        Resource: 'arn:aws:states:::sqs:sendMessage.waitForTaskToken',
+        Parameters: {
+          QueueUrl: 'https://sqs.us-east-1.amazonaws.com/000000000000/approvals',
+          MessageBody: { 'TaskToken.$': '$$.Task.Token' },
+        },
+        End: true,
+      },
+    },
+  },
+}
+
+/**
+ * What `npx cdk synth` bundles, under AWS's own runtime client, which is stopped between invocations; the embedded engine
+ * and dynalite behind it, and the official client in front, by the events of a Function URL.
+ * @type {import('../../bin/interop.mjs').Part}
+ */
+export async function lambda(print) {
+  const checks = createChecks(print)
+  const program = await runtimeClient(print)
+  if (program === undefined) {
+    checks.skip(NAME, 'aws-lambda-ric can not be built here; what is missing stands above')
+    return checks.figures
+  }
+  const out = mkdtempSync(join(tmpdir(), 'runbridge-cdk-'))
+  const engine = await startStepFunctionsEmulator({
+    region: REGION,
+    stateMachines: { ...DEFINITIONS, quote: { definition: DEFINITIONS.greet, type: 'EXPRESS' } },
+  })
+  const table = await startTable()
+  try {
+    const folder = await synthesized(out)
+    await throughTheHandler(checks, { program, folder, engine, endpoint: table.endpoint })
+  } finally {
+    await table.close()
+    await engine.close()
+    rmSync(out, { recursive: true, force: true })
+  }
+  checks.skip(
+    'AWS itself',
+    'there is no account here: Function URL, EventBridge, IAM and the template’s deployment',
+  )
+  return checks.figures
+}
+
+/** The folder of the bundle. @param {string} out */
+async function synthesized(out) {
+  const config = join(root, 'test/fixtures/interop-lambda.yaml')
+  const args = ['synth', '--quiet', '--output', out, '-c', `config=${config}`]
+  const { code, output } = await run(bin('cdk'), args, { cwd: join(root, 'infra') })
+  if (code !== 0) throw new Error(`cdk synth failed: ${output.trim().slice(-800)}`)
+  const asset = readdirSync(out).find((name) => name.startsWith('asset.'))
+  if (asset === undefined) throw new Error('cdk synth made no bundle')
+  return join(out, asset)
+}
+
+async function startTable() {
+  const dynalite = requireOfStores('dynalite')
+  const { DynamoDB } = requireOfStores('@aws-sdk/client-dynamodb')
+  const server = dynalite({ createTableMs: 0 })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+  const endpoint = `http://127.0.0.1:${server.address().port}`
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+  const client = new DynamoDB({ region: REGION, endpoint, credentials })
+  await createDynamodbTable(client, TABLE)
+  return {
+    endpoint,
+    async close() {
+      client.destroy()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/**
+ * @param {import('../checks.mjs').Checks} checks
+ * @param {{ program: string, folder: string, endpoint: string, engine: Awaited<ReturnType<typeof startStepFunctionsEmulator>> }} world
+ */
+async function throughTheHandler({ check }, { program, folder, engine, endpoint }) {
+  const { token, sha256 } = createToken()
+  const headers = { authorization: `Bearer ${token}` }
+  const env = {
+    TOKEN_SHA256: sha256,
+    RUNBRIDGE_TABLE: TABLE,
+    DYNAMODB_ENDPOINT: endpoint,
+    STEP_FUNCTIONS_ENDPOINT: engine.url,
+  }
+  const sandbox = await startSandbox({ program, folder, env })
+  const front = await startFunctionUrl(sandbox.invoke)
+  const name = (/** @type {string} */ what) => `${NAME}: ${what}`
+  const standing = async () => {
+    while (!sandbox.frozen()) await pause(5)
+  }
+  /** @param {string} arn @param {string} status */
+  const changed = (arn, status, at = sandbox) =>
+    at.invoke({
+      version: '0',
+      source: 'aws.states',
+      'detail-type': 'Step Functions Execution Status Change',
+      detail: { executionArn: arn, name: arn.split(':').at(-1), status },
+    })
+  const started = () => /** @type {string} */ (engine.executions().at(-1)?.executionArn)
+  try {
+    await check(
+      name('a caller without a token is told where to get one, through AWS’s runtime client'),
+      async () => {
+        const response = await fetch(front.url, { method: 'POST', body: '{}' })
+        strictEqual(response.status, 401)
+        match(response.headers.get('www-authenticate') ?? '', /^Bearer/)
+      },
+    )
+    const client = await connect(front.url, () => ({ action: 'accept', content: {} }), headers)
+    try {
+      await check(
+        name('the official client runs a tool to its result, frozen between its polls'),
+        async () => {
+          const before = sandbox.invocations()
+          const call = await client.call('nap', { name: 'Ada' })
+          await standing()
+          const end = await call.end
+          deepStrictEqual([end.status, end.structured], ['completed', { name: 'Ada' }])
+          ok(sandbox.invocations() - before >= 3)
+        },
+      )
+      await check(
+        name('a person is asked at a state that waits for a token, and the run goes on'),
+        async () => {
+          const { end } = await client.call('deploy')
+          strictEqual((await end).status, 'completed')
+        },
+      )
+      await check(
+        name('a status change brings its task up to date; a doubled and a foreign one change nothing'),
+        async () => {
+          const call = await client.call('greet', { a: 1 })
+          const arn = started()
+          await engine.ended(arn)
+          await changed(arn, 'SUCCEEDED')
+          await changed(arn, 'SUCCEEDED')
+          await changed(`${arn.slice(0, arn.lastIndexOf(':'))}:rb-unknown`, 'FAILED')
+          deepStrictEqual((await call.end).structured, { a: 1 })
+        },
+      )
+      await check(name('the schedule sweeps'), async () => {
+        strictEqual(await sandbox.invoke({ runbridge: 'sweep' }), null)
+      })
+      await check(name('an event that nobody takes fails, as dead letters need it'), async () => {
+        const thrown = await sandbox.invoke({ hello: 1 }).catch((/** @type {Error} */ error) => error)
+        match(String(thrown), /This event is no HTTP request/)
+      })
+      await check(
+        name('another sandbox takes the status change of a task of the first, and answers for it'),
+        async () => {
+          const { taskId } = await client.call('greet', { b: 2 })
+          const arn = started()
+          await engine.ended(arn)
+          const other = await startSandbox({ program, folder, env })
+          const second = await startFunctionUrl(other.invoke)
+          try {
+            await changed(arn, 'SUCCEEDED', other)
+            const answer = await plain(second.url, headers, 'task_status', { taskId })
+            match(answer, /"b":2/)
+          } finally {
+            await second.close()
+            await other.close()
+          }
+        },
+      )
+      await check(
+        name('a client without tasks is answered at once, and by an Express workflow within the call'),
+        async () => {
+          match(await plain(front.url, headers, 'nap', {}), /^Task tsk_/)
+          match(await plain(front.url, headers, 'quote', { c: 3 }), /"c":3/)
+        },
+      )
+      await check(name('no token, no task token and no callback URL is in its log'), async () => {
+        const log = sandbox.log()
+        ok(!log.includes(token))
+        ok(!/token-[0-9a-f-]{36}/i.test(log))
+        match(log, /"audit":"call"/)
+      })
+    } finally {
+      await client.close()
+    }
+  } catch (thrown) {
+    throw new Error(`${thrown instanceof Error ? thrown.stack : thrown}\n${sandbox.log().slice(-2000)}`)
+  } finally {
+    await front.close()
+    await sandbox.close()
+  }
+}
+
+/**
+ * One call of a client of 2026-07-28 without tasks; the text that it gets.
+ * @param {string} url @param {Record<string, string>} more @param {string} name @param {object} args
+ */
+async function plain(url, more, name, args) {
+  const meta = 'io.modelcontextprotocol/'
+  const _meta = {
+    [`${meta}protocolVersion`]: '2026-07-28',
+    [`${meta}clientInfo`]: { name: 'plain', version: '0' },
+    [`${meta}clientCapabilities`]: {},
+  }
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+      ...more,
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args, _meta },
+    }),
+  })
+  const text = await response.text()
+  const { result, error } = JSON.parse(/^data: (.+)$/m.exec(text)?.[1] ?? text)
+  return result?.content?.[0]?.text ?? JSON.stringify(error)
+}
