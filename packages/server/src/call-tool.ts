@@ -173,7 +173,7 @@ async function resume(app: App, call: ToolCall, taskId: string): Promise<CallAns
   } catch (thrown) {
     if (!(thrown instanceof RunbridgeError)) throw thrown
     // This caller has not been told the task's id yet, and the run goes on.
-    return errorResult(`${thrown.message}\n${handleText(present, tool, caller)}`)
+    return errorResult(`${thrown.message}\n${handleText(app, present, tool, caller)}`)
   }
 }
 

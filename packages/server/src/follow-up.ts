@@ -78,7 +78,7 @@ const answer: FollowUp = {
     const response =
       args.action === 'accept' ? { action: 'accept' as const, content } : { action: 'decline' as const }
     const { task, outcomes } = await app.service.answer(key, { [question]: response })
-    const text = handleText(task, tool, caller)
+    const text = handleText(app, task, tool, caller)
     return outcomes[question] === 'delivered'
       ? textResult(`The answer was delivered. ${text}`)
       : errorResult(

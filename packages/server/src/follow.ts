@@ -50,7 +50,7 @@ export async function follow(app: App, waiting: Waiting): Promise<ToolResult | I
     })
     return { resultType: 'input_required', inputRequests: inputRequests(task.questions), requestState }
   }
-  return textResult(handleText(task, tool, caller))
+  return textResult(handleText(app, task, tool, caller))
 }
 
 /** Hosts without tasks drop parts they do not know, so links are text for them. */

@@ -1,14 +1,23 @@
 import { duration, quoted, statusMessage, type Task } from '@runbridge/core'
+import type { App } from './app.js'
 import { type Caller, canBeAsked } from './caller.js'
 import type { Tool } from './tool.js'
 
 /** What a caller without tasks is told of a run that goes on: its state, its id, and how to go on. */
-export function handleText(task: Task, tool: Tool | undefined, caller: Caller): string {
+export function handleText(
+  { freezes }: Pick<App, 'freezes'>,
+  task: Task,
+  tool: Tool | undefined,
+  caller: Caller,
+): string {
   const { taskId, retainMs } = task.record
   const status = statusMessage(task, { canBeAsked: canBeAsked(tool, caller) })
+  const ask = freezes
+    ? `After ${duration(task.pollIntervalMs)} or later call task_status with ${JSON.stringify({ taskId })}, which looks without waiting.`
+    : `Call task_status with ${JSON.stringify({ taskId, waitSeconds: 45 })} to wait for it.`
   const lines = [
     `Task ${taskId}: ${status}`,
-    `This is not the result yet. Call task_status with ${JSON.stringify({ taskId, waitSeconds: 45 })} to wait for it. Do not start it again: the run goes on whether or not anybody waits, and its result is kept for ${duration(retainMs)} after its end. Only if it must not go on, stop it with task_cancel.`,
+    `This is not the result yet. ${ask} Do not start it again: the run goes on whether or not anybody waits, and its result is kept for ${duration(retainMs)} after its end. Only if it must not go on, stop it with task_cancel.`,
   ]
   if (task.questions.length === 0) return lines.join('\n')
   if (tool?.humanInput !== 'model') {

@@ -133,7 +133,9 @@ describe('a request', () => {
     const taskId = /tsk_[\w-]+/.exec(result.content[0].text)?.[0]
     const status = { name: 'task_status', arguments: { taskId, waitSeconds: 45 } }
     const asked = answerOf(await handler(mcpEvent('tools/call', status)))
-    expect(asked.result.content[0].text).toContain('This is not the result yet')
+    expect(asked.result.content[0].text).toContain(
+      `This is not the result yet. After 1 s or later call task_status with {"taskId":"${taskId}"}`,
+    )
     expect(clock.now()).toBe(before)
   })
 
