@@ -167,7 +167,8 @@ async function judge(cluster, ended, sessions) {
   const agrees = (/** @type {import('@runbridge/core').TaskRecord} */ { run, runKey, state, sealed }) => {
     if (!run) {
       const none = !executions.some(({ name }) => name === runKey)
-      return (state === 'lost' || state === 'cancelled') && none
+      // `failed`: it was never sent, and its client, who knows the id, is told so.
+      return ['lost', 'cancelled', 'failed'].includes(state) && none
     }
     const end = ENDS[known.get(run.id)?.status ?? '']
     if (sealed) return state === 'cancelled' && sealed.runEnd === end
