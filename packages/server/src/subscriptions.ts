@@ -32,7 +32,7 @@ export interface TaskSubscription {
   close(): void
 }
 
-export interface Wanted {
+interface Wanted {
   readonly id: SubscriptionId
   readonly caller: Pick<Caller, 'owner' | 'elicitation' | 'scopes'>
   readonly taskIds: readonly string[]

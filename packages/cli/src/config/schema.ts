@@ -251,7 +251,7 @@ const tool = z.strictObject({
 })
 
 /** The keys of a tool that name its workflow. */
-export const ENGINES = ['stepFunctions', 'googleWorkflows', 'githubActions'] as const
+const ENGINES = ['stepFunctions', 'googleWorkflows', 'githubActions'] as const
 
 export const toolSchema = tool.refine(
   (entry) => ENGINES.filter((engine) => entry[engine] !== undefined).length === 1,
