@@ -63,8 +63,8 @@ export interface DynamoDbClientOptions {
 
 /** A client of our own. Credentials come from the standard AWS chain. */
 export async function openClient({ region, endpoint }: DynamoDbClientOptions): Promise<DynamoDbClient> {
-  const { DynamoDB } = await import('@aws-sdk/client-dynamodb')
-  return new DynamoDB({
+  const { sdkClient } = await import('./sdk-client.js')
+  return sdkClient({
     region,
     ...(endpoint !== undefined && { endpoint }),
     maxAttempts: ATTEMPTS,
