@@ -3,7 +3,6 @@ import type { Hono } from 'hono'
 import * as z from 'zod'
 import type { BearerAuth } from './auth/bearer-auth.js'
 import type { RunbridgeServer } from './create-server.js'
-import { type HttpOptions, routes } from './http.js'
 import {
   addressOf,
   type HttpEvent,
@@ -13,6 +12,7 @@ import {
   toResult,
 } from './lambda/http-event.js'
 import { iamAuth } from './lambda/iam-auth.js'
+import { type RoutesOptions, routes } from './routes.js'
 import type { Tool } from './tool.js'
 
 export type { HttpResult } from './lambda/http-event.js'
@@ -24,7 +24,7 @@ export type Front = (typeof FRONTS)[number]
 /** Takes one kind of event beside requests, such as status changes; resolves to false for any other. */
 export type EventTaker = (event: unknown) => Promise<boolean>
 
-export interface LambdaOptions extends Pick<HttpOptions, 'allowedHosts' | 'allowedOrigins' | 'routes'> {
+export interface LambdaOptions extends Pick<RoutesOptions, 'allowedHosts' | 'allowedOrigins' | 'routes'> {
   /** Made with `freezes: true`. */
   readonly server: RunbridgeServer
   /** Those of the server. */
