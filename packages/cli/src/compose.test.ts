@@ -6,7 +6,8 @@ import type { StepFunctionsEmulator } from '@runbridge/emulators/step-functions'
 import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { type Composition, compose } from './compose.js'
+import { compose } from './compose.js'
+import type { Composition } from './compose-of.js'
 import { parseConfig, problemList } from './config/config.js'
 
 declare module 'vitest' {

@@ -1,8 +1,10 @@
 import { RunbridgeError, type SecretStore, type TaskStore } from '@runbridge/core'
 import { type Front, type HttpResult, lambdaHandler } from '@runbridge/server/lambda'
 import { statusChanges } from '@runbridge/step-functions'
+import { dynamodb as openDynamodb } from '@runbridge/stores/dynamodb'
+import { sealed as openSealed } from '@runbridge/stores/sealed'
 import { openAuth } from './auth.js'
-import { composeOf } from './compose.js'
+import { composeOf } from './compose-of.js'
 import { parseConfig, problemList } from './config/config.js'
 import type { Environment } from './config/environment.js'
 import type { Config, ToolConfig } from './config/schema.js'
@@ -107,16 +109,15 @@ function stepFunctionsAlone(config: Config, options: StepFunctionsEngineOptions)
   }
 }
 
+/** Imported at the top: of what is imported later, bundlers leave nothing out. */
 async function openAwsStore({ dynamodb, sealed }: Config['store']): Promise<TaskStore & SecretStore> {
   if (dynamodb) {
     const { endpoint, ...table } = dynamodb
-    const store = await import('@runbridge/stores/dynamodb')
-    return store.dynamodb({ ...table, ...(endpoint !== undefined && { endpoint }) })
+    return openDynamodb({ ...table, ...(endpoint !== undefined && { endpoint }) })
   }
   if (sealed) {
     const { keys, maxAgeMs } = sealed
-    const store = await import('@runbridge/stores/sealed')
-    return store.sealed({ keys, ...(maxAgeMs !== undefined && { maxAgeMs }) })
+    return openSealed({ keys, ...(maxAgeMs !== undefined && { maxAgeMs }) })
   }
   throw misconfigured('On Lambda the store is `dynamodb` or `sealed`: nothing else outlives a sandbox.')
 }

@@ -60,7 +60,7 @@ export async function dynamodb(options: DynamodbOptions): Promise<TaskStore & Se
   if ((region === undefined) === (options.client === undefined)) {
     throw new RunbridgeError('misconfigured', 'The DynamoDB store needs a region or a client, and not both.')
   }
-  const client = options.client ?? (await openClient({ region: region ?? '', endpoint }))
+  const client = options.client ?? openClient({ region: region ?? '', endpoint })
   const access = tableAccess(client, table)
   const writes = tableWrites(client, table, access, maxRunMs)
   const { read, query, records } = access

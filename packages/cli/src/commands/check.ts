@@ -1,6 +1,6 @@
 import { RunbridgeError, toRunbridgeError } from '@runbridge/core'
 import { openAuth } from '../auth.js'
-import { type ResolvedTool, resolveTools } from '../compose.js'
+import { type ResolvedTool, resolveTools } from '../compose-of.js'
 import { loadConfig } from '../config/config.js'
 import type { Config, ToolConfig } from '../config/schema.js'
 import type { Access, BoundEngines } from '../engines/bound.js'

@@ -1,6 +1,7 @@
 import { type GitHubEmulator, startGitHubEmulator } from '@runbridge/emulators/github'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { compose, resolveTools } from '../compose.js'
+import { compose } from '../compose.js'
+import { resolveTools } from '../compose-of.js'
 import { parseConfig } from '../config/config.js'
 import { openEngines } from '../engines.js'
 

@@ -1,3 +1,13 @@
+import {
+  BatchGetItemCommand,
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+
 /** A value of an attribute as the low-level API has it; of its kinds only those that the store writes. */
 interface AttributeValue {
   readonly S?: string | undefined
@@ -61,10 +71,12 @@ export interface DynamoDbClientOptions {
   readonly endpoint?: string | undefined
 }
 
-/** A client of our own. Credentials come from the standard AWS chain. */
-export async function openClient({ region, endpoint }: DynamoDbClientOptions): Promise<DynamoDbClient> {
-  const { sdkClient } = await import('./sdk-client.js')
-  return sdkClient({
+/**
+ * A client of our own, with the commands of the store alone: `DynamoDB` has all of them, and would keep all of them in
+ * a bundle. Credentials come from the standard AWS chain.
+ */
+export function openClient({ region, endpoint }: DynamoDbClientOptions): DynamoDbClient {
+  const client = new DynamoDBClient({
     region,
     ...(endpoint !== undefined && { endpoint }),
     maxAttempts: ATTEMPTS,
@@ -74,4 +86,13 @@ export async function openClient({ region, endpoint }: DynamoDbClientOptions): P
       throwOnRequestTimeout: true,
     },
   })
+  return {
+    getItem: (input) => client.send(new GetItemCommand(input)),
+    batchGetItem: (input) => client.send(new BatchGetItemCommand(input)),
+    query: (input) => client.send(new QueryCommand(input)),
+    putItem: (input) => client.send(new PutItemCommand(input)),
+    updateItem: (input) => client.send(new UpdateItemCommand(input)),
+    deleteItem: (input) => client.send(new DeleteItemCommand(input)),
+    destroy: () => client.destroy(),
+  }
 }
