@@ -1,5 +1,5 @@
 import { lambda } from 'runbridge/lambda'
-import { configText } from './config-text.js'
+import { configOf } from './config-of.js'
 import { secretsOf } from './secrets.js'
 
 /** How the construct tells the function what it is to serve. */
@@ -7,7 +7,7 @@ const { RUNBRIDGE_CALLERS, RUNBRIDGE_CONFIG_PARAMETER, RUNBRIDGE_SECRETS, RUNBRI
 
 /** Once in a sandbox's life, before its first invocation: what is wrong shows in the log at once. */
 const [config, secrets] = await Promise.all([
-  configText(RUNBRIDGE_CONFIG_PARAMETER),
+  configOf(RUNBRIDGE_CONFIG_PARAMETER),
   secretsOf(RUNBRIDGE_SECRETS),
 ])
 

@@ -6,7 +6,7 @@
 export async function secretsOf(names: string | undefined): Promise<Record<string, string>> {
   const secrets = Object.entries(JSON.parse(names || '{}') as Record<string, string>)
   if (secrets.length === 0) return {}
-  // From the SDK of Lambda's runtime, as in config-text.ts.
+  // From the SDK of Lambda's runtime, as in config-of.ts.
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager')
   const client = new SecretsManagerClient({})
   try {

@@ -5,6 +5,7 @@ const instead = (file: string) => fileURLToPath(new URL(`../lambda/instead/${fil
 /** What is never used on Lambda, and what takes its place in the bundle; each file says why. */
 export const ALIASES: Readonly<Record<string, string>> = {
   '@modelcontextprotocol/server/_shims': instead('mcp-shims'),
+  '@smithy/core/event-streams': instead('event-streams'),
   '@aws-sdk/credential-provider-ini': instead('credential-provider-ini'),
   '@aws-sdk/credential-provider-node': instead('credential-provider-node'),
 }
@@ -14,8 +15,9 @@ export const ALIASES: Readonly<Record<string, string>> = {
  * banner is for libraries that still call `require` for Node's own modules.
  */
 export const BUNDLING = {
-  // Loaded where the configuration comes from there, and then from the SDK that Lambda's runtime has.
-  externalModules: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-ssm'],
+  // Loaded where the configuration comes from there: from the SDK that Lambda's runtime has, and for the text of a
+  // parameter from beside the bundle.
+  externalModules: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-ssm', 'yaml'],
   mainFields: ['module', 'main'],
   minify: true,
   target: 'node22',

@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statusChangePattern } from '@runbridge/step-functions'
 import { CfnOutput, Duration, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib'
@@ -15,6 +18,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { IStringParameter } from 'aws-cdk-lib/aws-ssm'
 import { Construct } from 'constructs'
+import { compileConfig } from 'runbridge'
 import { alarms } from './alarms.js'
 import { ALIASES, BUNDLING } from './bundling.js'
 import { grantStore, taskTable } from './task-table.js'
@@ -114,7 +118,7 @@ export class RunbridgeServer extends Construct {
         esbuildArgs: Object.fromEntries(
           Object.entries(ALIASES).map(([name, file]) => [`--alias:${name}`, file]),
         ),
-        ...(typeof config === 'string' && { commandHooks: copying(config) }),
+        commandHooks: copying(typeof config === 'string' ? compiled(config) : yaml()),
       },
     })
 
@@ -173,13 +177,29 @@ function secretNames(stack: Stack, secrets: Readonly<Record<string, ISecret>>): 
   )
 }
 
-/** Puts the configuration beside the bundle. */
-function copying(file: string) {
+/** Puts a file or a folder beside the bundle. */
+function copying([from, to]: readonly [string, string]) {
   return {
     beforeBundling: () => [],
     beforeInstall: () => [],
-    afterBundling: (_input: string, output: string) => [`cp "${file}" "${output}/runbridge.yaml"`],
+    afterBundling: (_input: string, output: string) => [
+      `mkdir -p "${dirname(`${output}/${to}`)}"`,
+      `cp -R "${from}" "${output}/${to}"`,
+    ],
   }
+}
+
+/** The configuration as JSON, so that no cold start loads a YAML parser. */
+function compiled(file: string): readonly [string, string] {
+  const json = join(mkdtempSync(join(tmpdir(), 'runbridge-')), 'runbridge.json')
+  writeFileSync(json, JSON.stringify(compileConfig(readFileSync(file, 'utf8'))))
+  return [json, 'runbridge.json']
+}
+
+/** The YAML parser, for the text of a parameter. */
+function yaml(): readonly [string, string] {
+  const entry = createRequire(`${ROOT}packages/cli/package.json`).resolve('yaml/package.json')
+  return [dirname(entry), 'node_modules/yaml']
 }
 
 /** What cdk-nag (AwsSolutions) finds and what is right as it is; each wildcard by itself, so that it hides no other. */

@@ -8,7 +8,8 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { compose } from './compose.js'
 import type { Composition } from './compose-of.js'
-import { parseConfig, problemList } from './config/config.js'
+import { parseConfig } from './config/config.js'
+import { problemList } from './config/parse-config.js'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,4 +1,7 @@
 export { type ComposeOptions, compose } from './compose.js'
 export type { Composition } from './compose-of.js'
-export { type ConfigProblem, type ConfigResult, loadConfig, parseConfig } from './config/config.js'
+export { compileConfig } from './config/compile-config.js'
+export type { CompiledConfig } from './config/compiled.js'
+export { loadConfig, parseConfig } from './config/config.js'
+export type { ConfigProblem, ConfigResult } from './config/parse-config.js'
 export type { Config, ToolConfig } from './config/schema.js'

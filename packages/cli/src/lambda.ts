@@ -5,16 +5,20 @@ import { dynamodb as openDynamodb } from '@runbridge/stores/dynamodb'
 import { sealed as openSealed } from '@runbridge/stores/sealed'
 import { openAuth } from './auth.js'
 import { composeOf } from './compose-of.js'
-import { parseConfig, problemList } from './config/config.js'
+import { type CompiledConfig, readCompiled } from './config/compiled.js'
 import type { Environment } from './config/environment.js'
+import { parseConfigWith, problemList } from './config/parse-config.js'
 import type { Config, ToolConfig } from './config/schema.js'
 import type { BoundEngines } from './engines/bound.js'
 import { openStepFunctions, type StepFunctionsEngineOptions } from './engines/step-functions.js'
 import { jsonLog } from './json-log.js'
 
 export interface LambdaSettings extends Pick<StepFunctionsEngineOptions, 'awsCredentials'> {
-  /** The text of a `runbridge.yaml`. `store` is `dynamodb` or `sealed`, and the tools are of Step Functions. */
-  readonly config: string
+  /**
+   * The text of a `runbridge.yaml`, for which the package `yaml` is loaded, or what `compileConfig` made of it, for which
+   * it is not. `store` is `dynamodb` or `sealed`, and the tools are of Step Functions.
+   */
+  readonly config: string | CompiledConfig
   /** What `${NAME}` stands for in it. */
   readonly env: Environment
   /** Default `tokens`: `server.auth` of the configuration says which. */
@@ -42,7 +46,8 @@ export async function lambda(
   settings: LambdaSettings,
 ): Promise<(event: unknown) => Promise<HttpResult | undefined>> {
   const { callers = 'tokens', front, version = '0.0.0', awsCredentials } = settings
-  const config = withoutHolds(read(settings, NO_ADDRESS))
+  const read = await readerOf(settings)
+  const config = withoutHolds(read(NO_ADDRESS))
   const { server: options, store, tools } = config
   if (callers === 'tokens' && !options.auth) throw misconfigured(NOBODY_KNOWN)
   if (callers === 'iam' && options.auth) throw misconfigured(TWO_WAYS)
@@ -66,7 +71,7 @@ export async function lambda(
       callers === 'iam'
         ? 'iam'
         : (address) => {
-            const auth = openAuth(read(settings, address).server, composition.tools, log)
+            const auth = openAuth(read(address).server, composition.tools, log)
             if (!auth) throw misconfigured(NOBODY_KNOWN)
             return auth
           },
@@ -84,10 +89,16 @@ const NOBODY_KNOWN =
 const TWO_WAYS =
   'Callers are verified by AWS (IAM) here, and `server.auth` asks for tokens too, for which a signed request has no room: use one.'
 
-function read({ config: text, env }: LambdaSettings, address: string): Config {
-  const result = parseConfig(text, { [ADDRESS]: address, ...env })
-  if (!result.ok) throw misconfigured(problemList('runbridge.yaml', result.problems))
-  return result.config
+/** Reads the configuration for one address. */
+async function readerOf({ config, env }: LambdaSettings): Promise<(address: string) => Config> {
+  const at = (address: string) => ({ [ADDRESS]: address, ...env })
+  if (typeof config !== 'string') return (address) => readCompiled(config, at(address))
+  const yaml = await import('yaml')
+  return (address) => {
+    const result = parseConfigWith(yaml, config, at(address))
+    if (!result.ok) throw misconfigured(problemList('runbridge.yaml', result.problems))
+    return result.config
+  }
 }
 
 /** What tools say of themselves is what they do: no call waits for a run. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_LIMITS, TOOL_DEFAULTS } from '@runbridge/server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadConfig, parseConfig, problemList } from './config.js'
+import { loadConfig, parseConfig } from './config.js'
+import { problemList } from './parse-config.js'
 
 const ARN = 'arn:aws:states:eu-west-1:123456789012:stateMachine:Deploy'
 

@@ -1,5 +1,6 @@
-import { type Document, isMap, isScalar, isSeq, parse, Scalar } from 'yaml'
+import type { Document } from 'yaml'
 import type { Problem } from './problems.js'
+import type { Yaml } from './yaml.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -11,21 +12,35 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{/g
  * counts when the variable is unset or empty, as in a shell. An unquoted value becomes a number or a boolean
  * where it now reads as one, so that `port: ${PORT}` works; quotes keep it a string.
  */
-export function substituteEnvironment(document: Document, env: Environment): Problem[] {
-  return substituteIn(document.contents, [], env)
+export function substituteEnvironment(yaml: Yaml, document: Document, env: Environment): Problem[] {
+  const { isMap, isScalar, isSeq } = yaml
+
+  function substituteIn(node: unknown, path: readonly (string | number)[]): Problem[] {
+    if (isMap(node)) {
+      return node.items.flatMap(({ key, value }) => {
+        return substituteIn(value, [...path, String(isScalar(key) ? key.value : key)])
+      })
+    }
+    if (isSeq(node)) return node.items.flatMap((item, index) => substituteIn(item, [...path, index]))
+    if (!isScalar(node) || typeof node.value !== 'string') return []
+    const { value, problems } = substituted(node.value, path, env, node.type === yaml.Scalar.PLAIN)
+    node.value = value
+    return problems
+  }
+
+  return substituteIn(document.contents, [])
 }
 
-function substituteIn(node: unknown, path: readonly (string | number)[], env: Environment): Problem[] {
-  if (isMap(node)) {
-    return node.items.flatMap(({ key, value }) => {
-      return substituteIn(value, [...path, String(isScalar(key) ? key.value : key)], env)
-    })
-  }
-  if (isSeq(node)) return node.items.flatMap((item, index) => substituteIn(item, [...path, index], env))
-  if (!isScalar(node) || typeof node.value !== 'string') return []
-  const { text, errors } = substitute(node.value, env)
-  if (text !== node.value) node.value = node.type === Scalar.PLAIN ? numberOrBoolean(text) : text
-  return errors.map((message) => ({ path, message }))
+/** One value. */
+export function substituted(
+  written: string,
+  path: readonly (string | number)[],
+  env: Environment,
+  unquoted: boolean,
+): { value: unknown; problems: Problem[] } {
+  const { text, errors } = substitute(written, env)
+  const value = text !== written && unquoted ? numberOrBoolean(text) : text
+  return { value, problems: errors.map((message) => ({ path, message })) }
 }
 
 function substitute(written: string, env: Environment): { text: string; errors: string[] } {
@@ -55,7 +70,6 @@ function literal(inside: string): string {
 
 /** Only what writes back to the same text: `007` and `1e3` stay strings. */
 function numberOrBoolean(text: string): string | number | boolean {
-  if (!/^(true|false|-?[0-9.]+)$/.test(text)) return text
-  const value: unknown = parse(text)
-  return (typeof value === 'number' || typeof value === 'boolean') && String(value) === text ? value : text
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?[0-9.]+$/.test(text) && String(Number(text)) === text ? Number(text) : text
 }

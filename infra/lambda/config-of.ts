@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import type { CompiledConfig } from 'runbridge'
 
-/** The configuration: what the SSM parameter holds, or the file that was bundled beside this one. */
-export async function configText(parameter: string | undefined): Promise<string> {
-  if (!parameter) return readFile(new URL('./runbridge.yaml', import.meta.url), 'utf8')
+/** The configuration: the text in the SSM parameter, or what was made of the file and put beside this one. */
+export async function configOf(parameter: string | undefined): Promise<string | CompiledConfig> {
+  if (!parameter) return JSON.parse(await readFile(new URL('./runbridge.json', import.meta.url), 'utf8'))
   // From the SDK of Lambda's runtime. A static import would be loaded at every cold start, and by those without it.
   const { GetParameterCommand, SSMClient } = await import('@aws-sdk/client-ssm')
   const client = new SSMClient({})
