@@ -1,5 +1,5 @@
 import { RunbridgeError } from '@runbridge/core'
-import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument, Scalar } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from 'yaml'
 import type { CompiledConfig } from './compiled.js'
 
 /**
@@ -7,9 +7,16 @@ import type { CompiledConfig } from './compiled.js'
  * rules are for who reads it, since they see what the environment gives.
  */
 export function compileConfig(text: string): CompiledConfig {
-  const document = parseDocument(text, { uniqueKeys: true })
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true })
   const [error] = document.errors
-  if (error) throw new RunbridgeError('misconfigured', `The configuration is not YAML: ${error.message}`)
+  if (error) {
+    const { line } = lineCounter.linePos(error.pos[0])
+    throw new RunbridgeError(
+      'misconfigured',
+      `Line ${line} of the configuration is not YAML: ${error.message}`,
+    )
+  }
   return { value: document.toJS() ?? {}, unquoted: unquotedIn(document, document.contents, []) }
 }
 

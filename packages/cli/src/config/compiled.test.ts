@@ -15,11 +15,18 @@ const TEXT = `
 server:
   title: "${reference('TITLE')}"
   instructions: '$${reference('NOT_A_REFERENCE')}'
-engines: { stepFunctions: { readsPerSecond: ${reference('READS')} } }
+engines:
+  stepFunctions:
+    readsPerSecond: ${reference('READS')}
 store: { sealed: { keys: ["${reference('SEAL')}"] } }
 tools:
-  - { name: one, description: &text ${reference('TEXT:-It runs.')}, stepFunctions: { stateMachineArn: "${ARN}" } }
-  - { name: two, description: *text, progress: ${reference('PROGRESS')}, stepFunctions: { stateMachineArn: "${ARN}" } }
+  - name: one
+    description: &text ${reference('TEXT:-It runs.')}
+    stepFunctions: { stateMachineArn: "${ARN}" }
+  - name: two
+    description: *text
+    progress: ${reference('PROGRESS')}
+    stepFunctions: { stateMachineArn: "${ARN}" }
 `
 const ENV = { TITLE: '5', READS: '5', SEAL: 's'.repeat(32), PROGRESS: 'true' }
 
@@ -42,6 +49,6 @@ describe('a compiled configuration', () => {
   })
 
   it('is not made of what is no YAML', () => {
-    expect(() => compileConfig('tools: [')).toThrow('The configuration is not YAML: ')
+    expect(() => compileConfig('tools: [')).toThrow(/^Line 1 of the configuration is not YAML: /)
   })
 })
