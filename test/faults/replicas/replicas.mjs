@@ -109,14 +109,14 @@ async function unrest(cluster, random, replicas, signal) {
   while (!signal.aborted) {
     await pause(random.between(200, 1_200), undefined, { signal }).catch(() => {})
     const n = random.between(0, replicas - 1)
-    const what = random.pick(/** @type {const} */ (['kill', 'kill', 'database', 'engine', 'start']))
+    const what = random.pick(/** @type {const} */ (['kill', 'kill', 'database', 'engine']))
     const ms = random.between(0, 600)
     if (signal.aborted) break
     // Somebody has to be left to do the work.
     if (what === 'kill' && cluster.urls().length > 1) starting.push(cluster.kill(n))
     if (what === 'database') cluster.cutDatabase(n, ms)
     if (what === 'engine') cluster.cutEngine(n, ms)
-    if (what === 'start') cluster.loseStart(random.pick(['dropAfterExecuting', 'dropBeforeExecuting']))
+    cluster.loseStart(random.pick(['dropAfterExecuting', 'dropBeforeExecuting']))
     if (what !== 'kill') cuts += 1
   }
   await Promise.all(starting)
