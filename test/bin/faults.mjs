@@ -73,6 +73,6 @@ const figures = {
 if (json) console.log(JSON.stringify({ ...figures, scenarios: results }, null, 2))
 const { crashPoints, duplicate, lost, wrong } = figures
 console.log(
-  `faults on ${storeName}: ${crashPoints} crash points, ${duplicate} duplicate, ${lost} lost, ${wrong} wrong`,
+  `faults${storeName === 'sqlite' ? '' : ` ${storeName}`}: ${crashPoints} crash points, ${duplicate} duplicate, ${lost} lost, ${wrong} wrong`,
 )
 process.exitCode = failures > 0 ? 1 : 0
