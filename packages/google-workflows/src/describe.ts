@@ -2,6 +2,7 @@ import {
   type CallContext,
   type Capabilities,
   type DiscoveredWorkflow,
+  isFormSchema,
   isJsonObject,
   type JsonObject,
   RunbridgeError,
@@ -9,7 +10,6 @@ import {
 } from '@runbridge/core'
 import { bound, type Engine, getWorkflow } from './engine.js'
 import { engineError } from './errors.js'
-import { isFormSchema } from './form-schema.js'
 import { labelFilter, labelsOf } from './labels.js'
 import { workflowUrl } from './links.js'
 import type { GoogleWorkflow } from './workflow.js'

@@ -3,6 +3,7 @@ import {
   type CallContext,
   type Capabilities,
   type DiscoveredWorkflow,
+  isFormSchema,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -13,7 +14,6 @@ import { isAlias, parseStateMachineArn } from './arn.js'
 import { bound, describeStateMachine, type Engine } from './engine.js'
 import { engineError } from './errors.js'
 import { parseJson } from './failure.js'
-import { isFormSchema } from './form-schema.js'
 import { stateMachineUrl } from './links.js'
 import type { StepFunctionsWorkflow } from './workflow.js'
 

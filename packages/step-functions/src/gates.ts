@@ -1,6 +1,5 @@
-import { cutText, type Gate, type Json, type JsonSchema, oneLine } from '@runbridge/core'
+import { cutText, type Gate, isFormSchema, type Json, type JsonSchema, oneLine } from '@runbridge/core'
 import { parseJson } from './failure.js'
-import { isFormSchema } from './form-schema.js'
 import type { Event } from './history.js'
 import type { Line, RunMarks, TokenTask } from './marks.js'
 import { fieldAt, showsToken } from './task-token.js'

@@ -1,12 +1,10 @@
 import * as z from 'zod'
+import { controlPrefix, goTogether, setFaults } from '../common/control.js'
 import type { CallLog } from './calls.js'
 import { type FaultScript, type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
 import { lastAttempt } from './run.js'
 import type { EmulatorState } from './state.js'
 import { viewOf } from './timeline.js'
-
-/** The paths under which another process sets faults and reads what arrived. */
-export const controlPrefix = '/_emulator/'
 
 const target = z.custom<FaultTarget>((name) => typeof name === 'string' && isFaultTarget(name), {
   error: 'not an operation that is served, nor *',
@@ -19,11 +17,7 @@ const faultRequest = z
     always: faultSchema.optional(),
     clear: z.union([z.literal(true), target]).optional(),
   })
-  .refine(
-    ({ operation, next, always }) =>
-      (operation === undefined) === (next === undefined && always === undefined),
-    { error: 'operation goes with next, always or both' },
-  )
+  .refine(goTogether, { error: 'operation goes with next, always or both' })
 
 /** A run as the emulator itself knows it, hidden ones too. Times in epoch milliseconds. */
 export interface RunReport {
@@ -81,24 +75,8 @@ export function control(
     case 'GET faults':
       return [200, faults.pending()]
     case 'POST faults':
-      return setFaults(faults, body)
+      return setFaults(faultRequest, faults, body)
     default:
       return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
   }
-}
-
-function setFaults(faults: FaultScript, body: string): [number, unknown] {
-  let json: unknown
-  try {
-    json = JSON.parse(body)
-  } catch (error) {
-    return [400, { message: `The body is not JSON: ${(error as Error).message}` }]
-  }
-  const parsed = faultRequest.safeParse(json)
-  if (!parsed.success) return [400, { message: z.prettifyError(parsed.error) }]
-  const { operation, next = [], always, clear } = parsed.data
-  if (clear !== undefined) faults.clear(clear === true ? undefined : clear)
-  if (operation !== undefined) faults.next(operation, ...next)
-  if (operation !== undefined && always) faults.always(operation, always)
-  return [200, faults.pending()]
 }

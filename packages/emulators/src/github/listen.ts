@@ -1,15 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { control, controlPrefix } from './control.js'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { controlPrefix } from '../common/control.js'
+import { bodyOf, closeServer, isForLoopback, listenOnLoopback, MAX_BODY_BYTES } from '../common/http.js'
+import { control } from './control.js'
 import { type Incoming, type Outgoing, type Responder, respond } from './respond.js'
 
-const maxBodyBytes = 1_048_576
 const blobPrefix = '/_blobs/'
 /** Below the root as on github.com, or where GitHub Enterprise Server has it. */
 const enterprisePrefix = '/api/v3'
-
-/** A name that a web page could have made to point here is none of these. */
-const loopbackHost = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/
 
 export interface Listening {
   readonly url: string
@@ -21,19 +18,8 @@ export async function listen(responder: Responder, port: number): Promise<Listen
   const server = createServer((incoming, outgoing) => {
     serve(responder, incoming, outgoing).catch(() => outgoing.destroy())
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  const { port: bound } = server.address() as AddressInfo
+  const bound = await listenOnLoopback(server, port)
   return { url: `http://127.0.0.1:${bound}`, close: () => closeServer(server) }
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
 }
 
 async function serve(
@@ -41,12 +27,12 @@ async function serve(
   message: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  if (!loopbackHost.test(message.headers.host ?? '')) {
+  if (!isForLoopback(message)) {
     return sendJson(outgoing, 403, { message: 'This emulator answers to 127.0.0.1 and localhost only.' })
   }
   const url = new URL(message.url ?? '/', 'http://localhost')
   const body = await bodyOf(message)
-  if (body === undefined) return sendJson(outgoing, 413, { message: `More than ${maxBodyBytes} bytes` })
+  if (body === undefined) return sendJson(outgoing, 413, { message: `More than ${MAX_BODY_BYTES} bytes` })
   const method = message.method ?? 'GET'
   if (url.pathname.startsWith(controlPrefix)) {
     const [status, json] = control(responder, method, url.pathname, body)
@@ -110,14 +96,4 @@ function sendJson(
 ): void {
   outgoing.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
   outgoing.end(JSON.stringify(json))
-}
-
-async function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size <= maxBodyBytes) chunks.push(chunk)
-  }
-  return size <= maxBodyBytes ? Buffer.concat(chunks).toString('utf8') : undefined
 }

@@ -1,11 +1,9 @@
 import * as z from 'zod'
+import { controlPrefix, goTogether, setFaults } from '../common/control.js'
 import type { Dispatcher } from './dispatch.js'
-import { type FaultScript, type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
+import { type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
 import { executionResource, type Resource } from './resources.js'
 import type { EmulatorState } from './state.js'
-
-/** The paths under which another process sets faults and reads what arrived. */
-export const controlPrefix = '/_emulator/'
 
 const target = z.custom<FaultTarget>((name) => typeof name === 'string' && isFaultTarget(name), {
   error: 'not a call that is served, nor *',
@@ -19,11 +17,7 @@ const faultRequest = z
     clear: z.union([z.literal(true), target], { error: 'true, or a call that is served, or *' }).optional(),
     forget: z.string().optional(),
   })
-  .refine(
-    ({ operation, next, always }) =>
-      (operation === undefined) === (next === undefined && always === undefined),
-    { error: 'operation goes with next, always or both' },
-  )
+  .refine(goTogether, { error: 'operation goes with next, always or both' })
 
 /** A callback that steps wait on. Its URL is a secret of the run; only tests see it. */
 export interface OpenCallback {
@@ -68,25 +62,10 @@ export function control(
     case 'GET faults':
       return [200, faults.pending()]
     case 'POST faults':
-      return setFaults(faults, body)
+      return setFaults(faultRequest, faults, body, ({ forget }) => {
+        if (forget !== undefined) faults.forget(forget)
+      })
     default:
       return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
   }
-}
-
-function setFaults(faults: FaultScript, body: string): [number, unknown] {
-  let json: unknown
-  try {
-    json = JSON.parse(body)
-  } catch (error) {
-    return [400, { message: `The body is not JSON: ${(error as Error).message}` }]
-  }
-  const parsed = faultRequest.safeParse(json)
-  if (!parsed.success) return [400, { message: z.prettifyError(parsed.error) }]
-  const { operation, next = [], always, clear, forget } = parsed.data
-  if (clear !== undefined) faults.clear(clear === true ? undefined : clear)
-  if (operation !== undefined) faults.next(operation, ...next)
-  if (operation !== undefined && always) faults.always(operation, always)
-  if (forget !== undefined) faults.forget(forget)
-  return [200, faults.pending()]
 }

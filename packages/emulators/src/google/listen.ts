@@ -1,5 +1,6 @@
 import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listenOnLoopback } from '../common/http.js'
 import type { Dispatcher } from './dispatch.js'
 import { serveGrpc } from './serve-grpc.js'
 import { serveRest } from './serve-rest.js'
@@ -35,7 +36,7 @@ export async function listen(dispatcher: Dispatcher, port: number): Promise<List
       socket.resume()
     })
   })
-  const bound = await listening(front, port)
+  const bound = await listenOnLoopback(front, port)
   return {
     port: bound,
     async close() {
@@ -57,12 +58,4 @@ function relay(socket: Socket, port: number, relayed: Map<string, Socket>): void
   upstream.on('error', () => socket.destroy())
   socket.once('close', () => upstream.destroy())
   socket.pipe(upstream).pipe(socket)
-}
-
-async function listening(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  return (server.address() as AddressInfo).port
 }

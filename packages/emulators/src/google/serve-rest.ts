@@ -1,14 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { control, controlPrefix } from './control.js'
+import { controlPrefix } from '../common/control.js'
+import { bodyOf, isForLoopback } from '../common/http.js'
+import { control } from './control.js'
 import { type Answer, type Dispatcher, dispatch } from './dispatch.js'
 import { type ApiError, apiError, RPC_CODES } from './errors.js'
 import { withNamedEnums, withNumericEnums } from './protos.js'
 import { route } from './routes.js'
-
-const MAX_BODY_BYTES = 1_048_576
-
-/** A name that a web page could have made to point here is none of these. */
-const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/
 
 /** One HTTP request: Google's REST surface, callbacks, and the control routes. */
 export async function serveRest(
@@ -16,7 +13,7 @@ export async function serveRest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  if (!LOOPBACK_HOST.test(incoming.headers.host ?? '')) {
+  if (!isForLoopback(incoming)) {
     return sendError(outgoing, apiError('PERMISSION_DENIED', 'This emulator answers to loopback names only.'))
   }
   const text = await bodyOf(incoming)
@@ -76,16 +73,6 @@ function sendError(outgoing: ServerResponse, { status, message, permission }: Ap
 function sendJson(outgoing: ServerResponse, status: number, json: unknown): void {
   outgoing.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' })
   outgoing.end(JSON.stringify(json))
-}
-
-async function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk)
-  }
-  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks).toString('utf8') : undefined
 }
 
 const invalidJson = Symbol('not JSON')

@@ -1,17 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { control, controlPrefix } from './control.js'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { controlPrefix } from '../common/control.js'
+import { bodyOf, closeServer, isForLoopback, listenOnLoopback, MAX_BODY_BYTES } from '../common/http.js'
+import { control } from './control.js'
 import { type Answer, type Dispatcher, dispatch } from './dispatch.js'
 import type { Request } from './operations/operation.js'
 
-/** AWS refuses larger requests too: 1 MB. */
-const maxBodyBytes = 1_048_576
-
 const targetPrefix = 'AWSStepFunctions.'
 const contentType = 'application/x-amz-json-1.0'
-
-/** A name that a web page could have made to point here is none of these. */
-const loopbackHost = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/
 
 export interface Listening {
   url: string
@@ -23,19 +18,8 @@ export async function listen(dispatcher: Dispatcher, port: number): Promise<List
   const server = createServer((incoming, outgoing) => {
     serve(dispatcher, incoming, outgoing).catch(() => outgoing.destroy())
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  const { port: bound } = server.address() as AddressInfo
+  const bound = await listenOnLoopback(server, port)
   return { url: `http://127.0.0.1:${bound}`, close: () => closeServer(server) }
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
 }
 
 async function serve(
@@ -43,7 +27,7 @@ async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  if (!loopbackHost.test(incoming.headers.host ?? '')) {
+  if (!isForLoopback(incoming)) {
     const message = 'This emulator answers to 127.0.0.1 and localhost only.'
     return sendJson(outgoing, 403, { __type: 'AccessDeniedException', message })
   }
@@ -51,7 +35,7 @@ async function serve(
   if (body === undefined) {
     return sendJson(outgoing, 413, {
       __type: 'RequestEntityTooLarge',
-      message: `More than ${maxBodyBytes} bytes`,
+      message: `More than ${MAX_BODY_BYTES} bytes`,
     })
   }
   const path = new URL(incoming.url ?? '/', 'http://localhost').pathname
@@ -98,16 +82,6 @@ function send(outgoing: ServerResponse, answer: Answer, requestId: string): void
 function sendJson(outgoing: ServerResponse, status: number, json: unknown, type = contentType): void {
   outgoing.writeHead(status, { 'content-type': type })
   outgoing.end(JSON.stringify(json))
-}
-
-async function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size <= maxBodyBytes) chunks.push(chunk)
-  }
-  return size <= maxBodyBytes ? Buffer.concat(chunks).toString('utf8') : undefined
 }
 
 function parsed(body: string): Request | undefined {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonSchema } from '@runbridge/core'
+import { isJsonObject, type Json, type JsonSchema } from './json.js'
 
 const PRIMITIVE = ['string', 'number', 'integer', 'boolean']
 
