@@ -7,7 +7,7 @@ import { startGoogleWorkflowsEmulator } from '@runbridge/emulators/google'
 import { sqlite } from '@runbridge/stores/sqlite'
 import { root } from '../../bin/command.mjs'
 import { serve } from '../../bin/serve.mjs'
-import { connect } from './client.mjs'
+import { connect } from '../client.mjs'
 
 /** @typedef {import('../checks.mjs').Checks} Checks */
 /** @typedef {'grpc' | 'rest'} Transport */
@@ -83,7 +83,7 @@ export async function throughTheServer(checks, transport) {
       env: { RUNBRIDGE_STORE: database, RUNBRIDGE_ENDPOINT: engine.url, RUNBRIDGE_TRANSPORT: transport },
     })
   let server = await serveAgain()
-  /** @type {(message: string) => import('./client.mjs').Answer} */
+  /** @type {(message: string) => import('../client.mjs').Answer} */
   let person = () => ({ action: 'decline' })
   let client = await connect(server.url, (message) => person(message))
   let logs = ''
