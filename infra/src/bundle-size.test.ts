@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, it, vi } from 'vitest'
-import { ALIASES, BUNDLING } from './bundling.js'
+import { esbuildOptions } from './bundling.js'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -12,20 +12,10 @@ const MOST = 1_000_000
 const MOST_GZIPPED = 330_000
 
 it('the bundle of the handler has not grown', async () => {
-  const { banner, externalModules, ...options } = BUNDLING
   const { outputFiles, metafile } = await build({
-    ...options,
-    entryPoints: [fileURLToPath(new URL('../lambda/handler.ts', import.meta.url))],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    alias: { ...ALIASES },
-    external: externalModules,
-    banner: { js: banner },
-    outfile: 'index.mjs',
+    ...esbuildOptions(fileURLToPath(new URL('../lambda/handler.ts', import.meta.url))),
     write: false,
     metafile: true,
-    logLevel: 'error',
   })
   const [bundle] = outputFiles
   expect(bundle?.contents.length).toBeLessThan(MOST)

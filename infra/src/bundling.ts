@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { BuildOptions } from 'esbuild'
 
 const instead = (file: string) => fileURLToPath(new URL(`../lambda/instead/${file}.ts`, import.meta.url))
 
@@ -22,4 +23,21 @@ export const BUNDLING = {
   minify: true,
   target: 'node22',
   banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
+}
+
+/** What the CDK makes of `BUNDLING` and `ALIASES`, for esbuild itself. */
+export function esbuildOptions(entry: string) {
+  const { banner, externalModules, ...options } = BUNDLING
+  return {
+    ...options,
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    alias: { ...ALIASES },
+    external: externalModules,
+    banner: { js: banner },
+    outfile: 'index.mjs',
+    logLevel: 'error',
+  } satisfies BuildOptions
 }
