@@ -1,23 +1,21 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
 import { createToken } from '@runbridge/server'
-import { createDynamodbTable } from '@runbridge/stores/dynamodb'
 import { bin, root, run } from '../../bin/command.mjs'
 import { createChecks } from '../checks.mjs'
 import { connect } from '../client.mjs'
 import { startFunctionUrl } from './function-url.mjs'
 import { runtimeClient } from './runtime-client.mjs'
 import { startSandbox } from './sandbox.mjs'
+import { startTable } from './table.mjs'
 
 const TABLE = 'tasks'
 const REGION = 'us-east-1'
 const NAME = 'the handler'
-const requireOfStores = createRequire(join(root, 'packages/stores/package.json'))
 
 const DEFINITIONS = {
   greet: { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } },
@@ -58,7 +56,7 @@ export async function lambda(print) {
     region: REGION,
     stateMachines: { ...DEFINITIONS, quote: { definition: DEFINITIONS.greet, type: 'EXPRESS' } },
   })
-  const table = await startTable()
+  const table = await startTable({ name: TABLE, region: REGION })
   try {
     const folder = await synthesized(out)
     await throughTheHandler(checks, { program, folder, engine, endpoint: table.endpoint })
@@ -83,25 +81,6 @@ async function synthesized(out) {
   const asset = readdirSync(out).find((name) => name.startsWith('asset.'))
   if (asset === undefined) throw new Error('cdk synth made no bundle')
   return join(out, asset)
-}
-
-async function startTable() {
-  const dynalite = requireOfStores('dynalite')
-  const { DynamoDB } = requireOfStores('@aws-sdk/client-dynamodb')
-  const server = dynalite({ createTableMs: 0 })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  const endpoint = `http://127.0.0.1:${server.address().port}`
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-  const client = new DynamoDB({ region: REGION, endpoint, credentials })
-  await createDynamodbTable(client, TABLE)
-  return {
-    endpoint,
-    async close() {
-      client.destroy()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
 }
 
 /**

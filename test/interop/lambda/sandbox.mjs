@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
@@ -9,6 +10,8 @@ import { text } from 'node:stream/consumers'
  * @property {(event: object) => Promise<any>} invoke one at a time; rejects with what the function throws
  * @property {() => number} invocations how many there were
  * @property {() => boolean} frozen
+ * @property {() => number | undefined} initMs from the start of its process to the first time it asked for an event
+ * @property {() => number | undefined} rssBytes of its memory now, where the system says so
  * @property {() => string} log what the function wrote to standard error
  * @property {() => Promise<void>} close
  */
@@ -31,6 +34,8 @@ export async function startSandbox({ program, folder, env }) {
   /** @type {import('node:http').ServerResponse | undefined} */
   let waiting
   let stopped = false
+  /** @type {number | undefined} */
+  let initMs
   let count = 0
   let log = ''
   /** @type {string | undefined} */
@@ -39,6 +44,7 @@ export async function startSandbox({ program, folder, env }) {
   const api = createServer(async (request, response) => {
     const path = (request.url ?? '').slice(PREFIX.length)
     if (path === '/invocation/next') {
+      initMs ??= performance.now() - began
       waiting = response
       if (queue.length > 0) return hand()
       stopped = child.kill('SIGSTOP')
@@ -57,6 +63,7 @@ export async function startSandbox({ program, folder, env }) {
   await once(api, 'listening')
   const { port } = /** @type {import('node:net').AddressInfo} */ (api.address())
 
+  const began = performance.now()
   const child = spawn(process.execPath, [program, 'index.handler'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -116,6 +123,8 @@ export async function startSandbox({ program, folder, env }) {
     },
     invocations: () => count,
     frozen: () => stopped,
+    initMs: () => initMs,
+    rssBytes: () => residentBytes(child.pid),
     log: () => log,
     async close() {
       child.kill('SIGKILL')
@@ -124,4 +133,11 @@ export async function startSandbox({ program, folder, env }) {
       await new Promise((resolve) => api.close(resolve))
     },
   }
+}
+
+/** https://docs.kernel.org/filesystems/proc.html, `VmRSS`. @param {number | undefined} pid */
+function residentBytes(pid) {
+  const file = `/proc/${pid}/status`
+  const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(existsSync(file) ? readFileSync(file, 'utf8') : '') ?? []
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
 }
