@@ -235,6 +235,52 @@ describe('callers', () => {
   })
 })
 
+describe('behind API Gateway', () => {
+  const at = (stage: string, path: string, more: object = {}) => {
+    const event = { ...mcpEvent('tools/list'), rawPath: path, ...more }
+    return { ...event, requestContext: { ...event.requestContext, stage } }
+  }
+  const tokensAlone = (address: string) =>
+    bearerAuth({ tokens: [{ name: 'ci', sha256: ci.sha256 }], resourceUrl: `${address}/mcp` })
+
+  it('a named stage is no part of the path, and part of the address', async () => {
+    const addresses: string[] = []
+    const auth = (address: string) => {
+      addresses.push(address)
+      return tokensAlone(address)
+    }
+    const { handler } = await open({ front: 'api-gateway', auth })
+    expect((await handler(at('prod', '/prod/mcp')))?.statusCode).toBe(200)
+    expect((await handler(at('prod', '/mcp')))?.statusCode).toBe(200)
+    expect((await handler(at('prod', '/products/mcp')))?.statusCode).toBe(404)
+    expect(addresses).toEqual([`https://${HOST}/prod`, `https://${HOST}`])
+  })
+
+  it('a named stage is refused where clients would look for an authorization server at the root', async () => {
+    const { handler } = await open({ front: 'api-gateway' })
+    await expect(handler(at('prod', '/prod/mcp'))).rejects.toThrow(
+      `https://${HOST}/prod/mcp at the root of its host, which a named stage does not serve`,
+    )
+    expect((await handler(at('prod', '/mcp')))?.statusCode).toBe(200)
+  })
+
+  it('the challenge is there under a second name, which parameter mapping may read', async () => {
+    const { handler } = await open({ front: 'api-gateway' })
+    const answer = await handler(at('$default', '/mcp', { headers: { host: HOST } }))
+    expect(answer?.headers['runbridge-challenge']).toMatch(/^Bearer resource_metadata=/)
+    expect(answer?.headers['runbridge-challenge']).toBe(answer?.headers['www-authenticate'])
+    const { handler: direct } = await open()
+    const other = await direct(at('$default', '/mcp', { headers: { host: HOST } }))
+    expect(other?.headers).not.toHaveProperty('runbridge-challenge')
+  })
+})
+
+it('a request that can not be one is answered, and no failure of the function', async () => {
+  const { handler } = await open()
+  const answer = await handler(mcpEvent('tools/list', {}, { headers: { 'x-name': '名' } }))
+  expect(answer).toMatchObject({ statusCode: 400, body: expect.stringContaining('can not be read') })
+})
+
 describe('the configuration', () => {
   it('with an Express tool behind API Gateway is refused, behind a Function URL it is not', async () => {
     const express = { capabilities: { execution: 'call' } }

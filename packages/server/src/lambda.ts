@@ -8,6 +8,7 @@ import {
   type HttpEvent,
   type HttpResult,
   parseHttpEvent,
+  stagePrefix,
   toRequest,
   toResult,
 } from './lambda/http-event.js'
@@ -31,8 +32,8 @@ export interface LambdaOptions extends Pick<RoutesOptions, 'allowedHosts' | 'all
   readonly tools: readonly Tool[]
   /**
    * How callers are known. `iam`: AWS has verified them (AuthType AWS_IAM, or the IAM authorizer). Else by tokens;
-   * called once for each address (scheme and host) that AWS routes requests by, which nobody knows before the first
-   * deployment.
+   * called once for each address that AWS routes requests by, which nobody knows before the first deployment: scheme,
+   * host, and the stage of API Gateway that the path begins with.
    */
   readonly auth: 'iam' | ((address: string) => BearerAuth)
   /** Default `function-url`. */
@@ -59,7 +60,7 @@ const MOST_SWEEPS = 20
  * when a sweep fails, so that Lambda retries and then hands them to a dead-letter queue.
  */
 export function lambdaHandler(options: LambdaOptions): (event: unknown) => Promise<HttpResult | undefined> {
-  const { server, events = [], log } = options
+  const { server, events = [], front = 'function-url', log } = options
   checkTools(options)
   const eventOf = new WeakMap<Request, HttpEvent>()
   const fronts = new Map<string, Hono>()
@@ -69,9 +70,11 @@ export function lambdaHandler(options: LambdaOptions): (event: unknown) => Promi
     const present = fronts.get(address)
     if (present) return present
     const { allowedHosts = [], allowedOrigins, routes: own } = options
+    const auth = options.auth === 'iam' ? iamAuth((request) => eventOf.get(request)) : options.auth(address)
+    if (stagePrefix(event) !== '') checkStage(address, auth)
     const made = routes({
       server,
-      auth: options.auth === 'iam' ? iamAuth((request) => eventOf.get(request)) : options.auth(address),
+      auth,
       allowedHosts: [new URL(address).hostname, ...allowedHosts],
       ...(allowedOrigins && { allowedOrigins }),
       ...(own && { routes: own }),
@@ -81,9 +84,20 @@ export function lambdaHandler(options: LambdaOptions): (event: unknown) => Promi
   }
 
   async function answer(event: HttpEvent): Promise<HttpResult> {
-    const request = toRequest(event)
+    return toResult(await responseTo(event))
+  }
+
+  async function responseTo(event: HttpEvent): Promise<Response> {
+    let request: Request
+    try {
+      request = toRequest(event)
+    } catch (thrown) {
+      // No failure of the function, which would ring an alarm for whatever somebody sends.
+      return new Response(`This request can not be read: ${(thrown as Error).message}`, { status: 400 })
+    }
     eventOf.set(request, event)
-    return toResult(await frontOf(event).fetch(request))
+    const response = await frontOf(event).fetch(request)
+    return front === 'api-gateway' ? withCopiedChallenge(response) : response
   }
 
   async function sweep(): Promise<void> {
@@ -130,4 +144,25 @@ function checkTools({ tools, front = 'function-url', auth }: LambdaOptions): voi
       : []),
   ])
   if (problems.length > 0) throw new RunbridgeError('misconfigured', problems.join('\n'))
+}
+
+/**
+ * Of a resource `https://HOST/STAGE/mcp` the metadata is at `https://HOST/.well-known/oauth-protected-resource/STAGE/mcp`
+ * (RFC 9728, 3.1), and no stage but `$default` serves that path.
+ */
+function checkStage(address: string, { resourceUrl, metadataPaths }: BearerAuth): void {
+  if (metadataPaths.length === 0 || !resourceUrl?.href.startsWith(`${address}/`)) return
+  throw new RunbridgeError(
+    'misconfigured',
+    `Clients look for the authorization server of ${resourceUrl.href} at the root of its host, which a named stage does not serve. Use the stage $default, or a domain of your own that is mapped to the stage without a path and named in \`resourceUrl\`.`,
+  )
+}
+
+/** What parameter mapping of API Gateway may read, unlike the name that it gives to `WWW-Authenticate` itself. */
+const CHALLENGE_HEADER = 'runbridge-challenge'
+
+function withCopiedChallenge(response: Response): Response {
+  const challenge = response.headers.get('www-authenticate')
+  if (challenge !== null) response.headers.set(CHALLENGE_HEADER, challenge)
+  return response
 }
