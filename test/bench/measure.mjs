@@ -3,23 +3,40 @@ import { once } from 'node:events'
 import { root } from '../bin/command.mjs'
 
 /**
- * @typedef {{ name: string, value: number, unit: string }} Figure
+ * @typedef {{ name: string, value: number, unit: string, middle?: Range }} Figure
  */
+/** @typedef {readonly [low: number, high: number]} Range */
+/** @typedef {{ skipped: string }} Skipped why a part can't be measured here */
+
+const rounded = (/** @type {number} */ value) => Number(value.toPrecision(3))
 
 /**
  * @param {string} name
  * @param {number} value
  * @param {string} unit
+ * @param {Range} [middle] what half of the values were between
  * @returns {Figure}
  */
-export function figure(name, value, unit) {
-  return { name, value: Number(value.toPrecision(3)), unit }
+export function figure(name, value, unit, middle) {
+  const spread = middle && { middle: /** @type {Range} */ ([rounded(middle[0]), rounded(middle[1])]) }
+  return { name, value: rounded(value), unit, ...spread }
 }
 
 /** @param {number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+/**
+ * The first and the third quartile.
+ * @param {number[]} values
+ * @returns {Range}
+ */
+export function middle(values) {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (/** @type {number} */ part) => sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN
+  return [at(0.25), at(0.75)]
 }
 
 /**

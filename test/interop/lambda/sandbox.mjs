@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers'
  * @property {() => number} invocations how many there were
  * @property {() => boolean} frozen
  * @property {() => number | undefined} initMs from the start of its process to the first time it asked for an event
+ * @property {() => number} ageMs since the start of its process
  * @property {() => number | undefined} rssBytes of its memory now, where the system says so
  * @property {() => string} log what the function wrote to standard error
  * @property {() => Promise<void>} close
@@ -124,6 +125,7 @@ export async function startSandbox({ program, folder, env }) {
     invocations: () => count,
     frozen: () => stopped,
     initMs: () => initMs,
+    ageMs: () => performance.now() - began,
     rssBytes: () => residentBytes(child.pid),
     log: () => log,
     async close() {
