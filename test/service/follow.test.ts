@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events'
 import { RunbridgeError } from '@runbridge/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { CLOCK_ALLOWANCE_MS, created, createWorld, VISIBILITY_MS } from './world.js'
 
 const key = { owner: 'alice', taskId: 'tsk_1' }
@@ -179,6 +180,17 @@ describe('waiting', () => {
     backend.set('rb-1', { state: 'succeeded' })
     await service.hint({ runKey: 'rb-1' })
     expect((await waited).record.state).toBe('succeeded')
+  })
+
+  it('leaves nothing at the signal that would have ended it, however often it looked', async () => {
+    const { service, clock } = await running({ autoAdvance: false })
+    const { signal } = new AbortController()
+    const dependents = vi.spyOn(AbortSignal, 'any')
+    const waited = service.wait(key, { waitMs: 60_000, signal })
+    await clock.advance(60_000)
+    await waited
+    expect(dependents.mock.calls.filter(([sources]) => [...sources].includes(signal))).toEqual([])
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })
 

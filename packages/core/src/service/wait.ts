@@ -26,6 +26,8 @@ export async function waitFor(
     told = visible(record)
     wake()
   })
+  const left = () => wake()
+  signal.addEventListener('abort', left)
   try {
     for (let last = ''; ; ) {
       told = undefined
@@ -40,10 +42,12 @@ export async function waitFor(
       const woken = new AbortController()
       wake = () => woken.abort()
       const due = Math.min(Math.max(task.record.refreshAfter - now, MIN_PAUSE_MS), lookMs, end - now)
-      await clock.sleep(due, AbortSignal.any([signal, woken.signal]))
+      // Not `AbortSignal.any`: a wait may last for weeks, and Node 20 keeps a note of each on its sources for ever.
+      await clock.sleep(due, woken.signal)
     }
   } finally {
     unsubscribe()
+    signal.removeEventListener('abort', left)
   }
 }
 

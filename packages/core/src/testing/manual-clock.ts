@@ -41,11 +41,13 @@ export function manualClock(options: { start?: number; autoAdvance?: boolean } =
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.resolve()
       const slept = new Promise<void>((resolve) => {
-        const set = alarm(ms, resolve)
-        signal?.addEventListener('abort', () => {
+        const wake = () => {
           alarms.delete(set)
+          signal?.removeEventListener('abort', wake)
           resolve()
-        })
+        }
+        const set = alarm(ms, wake)
+        signal?.addEventListener('abort', wake)
       })
       return options.autoAdvance ? clock.advance(ms).then(() => slept) : slept
     },
