@@ -1,32 +1,32 @@
 import type { TaskStore } from '@runbridge/core'
 import { afterAll, beforeAll } from 'vitest'
 import { dynamodb } from './dynamodb.js'
-import { type Dynalite, LOCAL, startDynalite } from './testing/dynalite.js'
+import { LOCAL, startTestDynamodb, type TestDynamodb } from './testing/dynamodb.js'
 import { processTests } from './testing/process-tests.js'
 import { storeProcesses } from './testing/processes.js'
 
-let dynalite: Dynalite
+let server: TestDynamodb
 beforeAll(async () => {
-  dynalite = await startDynalite()
+  server = await startTestDynamodb()
 })
-afterAll(() => dynalite.close())
+afterAll(() => server.close())
 
 processTests({
   times: 10,
   processes: storeProcesses('dynamodb'),
   open: async () => {
-    const table = await dynalite.newTable()
+    const table = await server.newTable()
     const opened: TaskStore[] = []
     return {
-      shared: { dynamodb: { table, region: LOCAL.region, endpoint: dynalite.endpoint } },
+      shared: { dynamodb: { table, region: LOCAL.region, endpoint: server.endpoint } },
       join: async () => {
-        const store = await dynamodb({ table, client: dynalite.client })
+        const store = await dynamodb({ table, client: server.client })
         opened.push(store)
         return store
       },
       dispose: async () => {
         for (const store of opened) await store.close()
-        await dynalite.dropTable(table)
+        await server.dropTable(table)
       },
     }
   },

@@ -7,43 +7,43 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { DynamoDbClient, Item } from './dynamodb/client.js'
 import { type DynamodbOptions, dynamodb, dynamodbTable } from './dynamodb.js'
 import { type CuttableProxy, cuttableProxy } from './testing/cuttable-proxy.js'
-import { type Dynalite, LOCAL, startDynalite } from './testing/dynalite.js'
+import { LOCAL, startTestDynamodb, type TestDynamodb } from './testing/dynamodb.js'
 
-let dynalite: Dynalite
+let server: TestDynamodb
 let proxy: CuttableProxy
 let table: string
 const opened: TaskStore[] = []
 
 beforeAll(async () => {
-  dynalite = await startDynalite()
-  proxy = await cuttableProxy('127.0.0.1', dynalite.port)
+  server = await startTestDynamodb()
+  proxy = await cuttableProxy('127.0.0.1', Number(new URL(server.endpoint).port))
 })
 afterAll(async () => {
   await proxy.close()
-  await dynalite.close()
+  await server.close()
 })
 beforeEach(async () => {
-  table = await dynalite.newTable()
+  table = await server.newTable()
 })
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close()
-  await dynalite.dropTable(table)
+  await server.dropTable(table)
 })
 
 async function open(options: Partial<DynamodbOptions> = {}) {
-  const store = await dynamodb({ table, client: dynalite.client, ...options })
+  const store = await dynamodb({ table, client: server.client, ...options })
   opened.push(store)
   return store
 }
 
-const items = async (): Promise<Item[]> => (await dynalite.client.scan({ TableName: table })).Items ?? []
+const items = async (): Promise<Item[]> => (await server.client.scan({ TableName: table })).Items ?? []
 const itemOf = async (taskId: string) =>
   (await items()).find(({ pk }) => pk?.S === `task#${JSON.stringify(['local', taskId])}`)
 const partitions = async () => (await items()).map(({ pk }) => pk?.S).sort()
 
 /** The client with some of its calls replaced. */
 const withCalls = (calls: Partial<DynamoDbClient>): DynamoDbClient =>
-  new Proxy(dynalite.client as DynamoDbClient, {
+  new Proxy(server.client as DynamoDbClient, {
     get: (client, name: keyof DynamoDbClient) => calls[name] ?? client[name]?.bind(client),
   })
 
@@ -77,7 +77,7 @@ describe('a table that is refused', () => {
       { ...flat, TableName: 'no-index', AttributeDefinitions: shape.AttributeDefinitions.slice(0, 2) },
     ]
     for (const input of tables) {
-      await dynalite.client.createTable(input)
+      await server.client.createTable(input)
       names.push(input.TableName)
     }
     for (const name of names) {
@@ -85,7 +85,7 @@ describe('a table that is refused', () => {
         code: 'misconfigured',
         message: expect.stringMatching(/has another shape than a task store needs/),
       })
-      await dynalite.dropTable(name)
+      await server.dropTable(name)
     }
   })
 
@@ -94,10 +94,10 @@ describe('a table that is refused', () => {
     await store.create(taskRecord())
     const newer = { itemVersion: { N: '2' } }
     const item = (await itemOf('tsk_1')) as never as object
-    await dynalite.client.putItem({ TableName: table, Item: { ...item, ...newer } })
+    await server.client.putItem({ TableName: table, Item: { ...item, ...newer } })
     await expect(store.get(taskRecord())).rejects.toMatchObject({ code: 'misconfigured' })
     const schema = { pk: { S: 'schema' }, sk: { S: 'schema' } }
-    await dynalite.client.putItem({ TableName: table, Item: { ...schema, ...newer } })
+    await server.client.putItem({ TableName: table, Item: { ...schema, ...newer } })
     await expect(open()).rejects.toMatchObject({
       code: 'misconfigured',
       message: expect.stringMatching(/items have version 2, this one knows up to 1/),
@@ -112,7 +112,7 @@ describe('items', () => {
       for (const value of Object.values(Item)) {
         if (value.B !== undefined) Object.assign(value, { B: Buffer.from(value.B, 'base64') })
       }
-      await dynalite.client.putItem({ TableName: table, Item: Item as never })
+      await server.client.putItem({ TableName: table, Item: Item as never })
     }
     const store = await open()
     expect(await store.get({ owner: 'local', taskId: 'tsk_a' })).toMatchObject({
@@ -185,15 +185,15 @@ describe('reads', () => {
     const client = withCalls({
       getItem(input) {
         note('get', input.ConsistentRead)
-        return dynalite.client.getItem(input)
+        return server.client.getItem(input)
       },
       batchGetItem(input) {
         note('batch', input.RequestItems[table]?.ConsistentRead)
-        return dynalite.client.batchGetItem(input)
+        return server.client.batchGetItem(input)
       },
       query(input) {
         note(`query of ${input.IndexName}`, input.ConsistentRead)
-        return dynalite.client.query(input)
+        return server.client.query(input)
       },
     })
     const store = await open({ client })
@@ -222,7 +222,7 @@ describe('reads', () => {
     const client = withCalls({
       async batchGetItem(input) {
         read += input.RequestItems[table]?.Keys.length ?? 0
-        return dynalite.client.batchGetItem(input)
+        return server.client.batchGetItem(input)
       },
     })
     const counting = await open({ client })
@@ -238,7 +238,7 @@ describe('reads', () => {
       async batchGetItem(input) {
         const keys = input.RequestItems[table]?.Keys ?? []
         const RequestItems = { [table]: { Keys: keys.slice(0, 2), ConsistentRead: true } }
-        const answer = await dynalite.client.batchGetItem({ RequestItems })
+        const answer = await server.client.batchGetItem({ RequestItems })
         return keys.length > 2 ? { ...answer, UnprocessedKeys: { [table]: { Keys: keys.slice(2) } } } : answer
       },
     })
@@ -282,10 +282,10 @@ describe('connections', () => {
       const losing = withCalls({
         async putItem(input) {
           puts += 1
-          const answer = await dynalite.client.putItem(input)
+          const answer = await server.client.putItem(input)
           if (`putItem ${puts}` !== lost) return answer
           // As the SDK does it: the same request again.
-          return dynalite.client.putItem(input)
+          return server.client.putItem(input)
         },
       })
       const store = await open({ client: losing })
@@ -307,7 +307,7 @@ describe('connections', () => {
   it('of a client that was passed in stay open', async () => {
     const store = await open()
     await store.close()
-    expect((await dynalite.client.describeTable({ TableName: table })).Table?.TableName).toBe(table)
+    expect((await server.client.describeTable({ TableName: table })).Table?.TableName).toBe(table)
   })
 })
 
@@ -360,7 +360,7 @@ describe('size', () => {
 })
 
 it('makes its table once, and describes what others have to make', async () => {
-  const { Table } = await dynalite.client.describeTable({ TableName: table })
+  const { Table } = await server.client.describeTable({ TableName: table })
   const wanted = dynamodbTable(table)
   expect(Table?.KeySchema).toEqual(wanted.KeySchema)
   const index = (name: string) => Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name)

@@ -2,26 +2,26 @@ import { sessionSuite, storeSuite } from '@runbridge/core/testing'
 import fc from 'fast-check'
 import * as vitest from 'vitest'
 import { dynamodb } from './dynamodb.js'
-import { type Dynalite, startDynalite } from './testing/dynalite.js'
+import { startTestDynamodb, type TestDynamodb } from './testing/dynamodb.js'
 
-let dynalite: Dynalite
+let server: TestDynamodb
 vitest.beforeAll(async () => {
-  dynalite = await startDynalite()
+  server = await startTestDynamodb()
 })
-vitest.afterAll(() => dynalite.close())
+vitest.afterAll(() => server.close())
 
 /** A table that several stores are opened on. */
 async function newStores() {
-  const table = await dynalite.newTable()
+  const table = await server.newTable()
   const opened: Awaited<ReturnType<typeof dynamodb>>[] = []
   const open = async () => {
-    const store = await dynamodb({ table, client: dynalite.client })
+    const store = await dynamodb({ table, client: server.client })
     opened.push(store)
     return store
   }
   const dispose = async () => {
     for (const each of opened) await each.close()
-    await dynalite.dropTable(table)
+    await server.dropTable(table)
   }
   return { open, dispose }
 }

@@ -7,15 +7,15 @@ import { dynamodb } from './dynamodb.js'
 import { memory } from './memory.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
-import { type Dynalite, startDynalite } from './testing/dynalite.js'
+import { startTestDynamodb, type TestDynamodb } from './testing/dynamodb.js'
 import { dropSchema, newSchema, postgresUrl } from './testing/postgres.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'runbridge-secret-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 let files = 0
-let dynalite: Promise<Dynalite> | undefined
-afterAll(async () => (await dynalite)?.close())
+let server: Promise<TestDynamodb> | undefined
+afterAll(async () => (await server)?.close())
 
 const schemas: [string, string][] = []
 afterAll(() => Promise.all(schemas.map(([url, schema]) => dropSchema(url, schema))))
@@ -24,8 +24,8 @@ const stores: Readonly<Record<string, () => (TaskStore & SecretStore) | Promise<
   memory,
   sqlite: () => sqlite({ path: join(folder, `${files++}.db`) }),
   async dynamodb() {
-    dynalite ??= startDynalite()
-    const { client, newTable } = await dynalite
+    server ??= startTestDynamodb()
+    const { client, newTable } = await server
     return dynamodb({ table: await newTable(), client })
   },
   async postgres() {
