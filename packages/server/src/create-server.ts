@@ -56,8 +56,9 @@ export interface RunbridgeOptions {
   readonly limits?: Partial<Limits>
   /**
    * Whether the process stands still between requests, as the sandbox of a Lambda function does. No call is held then,
-   * `task_status` does not wait, `subscriptions/listen` is refused, no timer sweeps (call `service.sweep`), and hosts
-   * of the older revisions are served without sessions, and so without tasks. Default false.
+   * `task_status` does not wait, `subscriptions/listen` is refused unless the request says for how long it may last, no
+   * timer sweeps (call `service.sweep`), and hosts of the older revisions are served without sessions, and so without
+   * tasks. Default false.
    */
   readonly freezes?: boolean
   /** Default `runbridge`. */
@@ -79,6 +80,11 @@ export interface RequestOptions {
   readonly authInfo?: AuthInfo
   /** The body, if it was parsed already. */
   readonly parsedBody?: unknown
+  /**
+   * How long a `subscriptions/listen` stays open at most, in ms; it ends gracefully then. Default: as long as its client
+   * wants, and not at all where the process freezes.
+   */
+  readonly listenMs?: number
 }
 
 export interface RunbridgeServer {
@@ -94,6 +100,8 @@ export interface RunbridgeServer {
   unready(): Promise<string | undefined>
   /** The limits in force. */
   readonly limits: Limits
+  /** Resolves when nothing is under way of what was answered: starts, deliveries, looks of subscriptions that ended. */
+  drain(): Promise<void>
   /**
    * A graceful end: new requests are refused, held calls are answered with what is known, subscriptions end,
    * starts and deliveries under way are finished. Runs go on. Idempotent.
@@ -192,7 +200,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
   const server: RunbridgeServer = {
     service,
     limits,
-    async handler(request, { authInfo, parsedBody } = {}) {
+    async handler(request, { authInfo, parsedBody, listenMs } = {}) {
       if (closing.signal.aborted) return unavailable('This server is shutting down; send the request again.')
       const sent = {
         ...(authInfo && { authInfo }),
@@ -204,9 +212,10 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
         return challenge.response
       }
       if (isListen(request)) {
-        if (freezes) return refuseListen(request, sent, limits.maxBodyBytes)
+        if (freezes && listenMs === undefined) return refuseListen(request, sent, limits.maxBodyBytes)
         const forward = (forwarded: Request) => mcp.fetch(forwarded, sent)
-        return listenOverHttp(app, subscriptions, request, sent, forward)
+        const bounded = { ...sent, ...(listenMs !== undefined && { listenMs }) }
+        return listenOverHttp(app, subscriptions, request, bounded, forward)
       }
       if (!sessions) return mcp.fetch(request, sent)
       const served = await serveLegacy(sessions, request, sent, limits.maxBodyBytes)
@@ -227,6 +236,10 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
         log.warn({ err }, 'the store can not be reached')
         return 'The task store can not be reached.'
       }
+    },
+    async drain() {
+      await followers.stopped()
+      await service.drain()
     },
     close() {
       closed ??= close()

@@ -14,11 +14,14 @@ export interface Followers {
    * ask. Returns the way to stop; with its last listener, the follower of a task stops too.
    */
   follow(key: TaskKey, changed: () => void): () => void
+  /** Resolves when followers that were stopped have ended: the look that one had under way is over. */
+  stopped(): Promise<void>
 }
 
 interface Follower {
   readonly listeners: Set<() => void>
   readonly stop: AbortController
+  readonly ended: Promise<void>
 }
 
 /** The pause after a look that failed, such as at a store that can't be reached, in ms. */
@@ -27,8 +30,15 @@ const RETRY_MS = 1_000
 /** Rests on `TaskService.wait`, which reads the engine when that is due and is woken by changes in this process. */
 export function createFollowers(service: TaskService, clock: Clock, log: Log): Followers {
   const followers = new Map<string, Follower>()
+  const stopping = new Set<Promise<void>>()
 
-  async function run(key: TaskKey, { listeners, stop: { signal } }: Follower): Promise<void> {
+  function start(key: TaskKey): Follower {
+    const listeners = new Set<() => void>()
+    const stop = new AbortController()
+    return { listeners, stop, ended: run(key, listeners, stop.signal) }
+  }
+
+  async function run(key: TaskKey, listeners: ReadonlySet<() => void>, signal: AbortSignal): Promise<void> {
     const tell = () => {
       for (const listener of [...listeners]) listener()
     }
@@ -58,20 +68,22 @@ export function createFollowers(service: TaskService, clock: Clock, log: Log): F
     follow(key, changed) {
       const name = JSON.stringify([key.owner, key.taskId])
       const present = followers.get(name)
-      const follower = present ?? { listeners: new Set(), stop: new AbortController() }
+      const follower = present ?? start(key)
       // A function of its own, so that the same one can listen twice.
       const listener = () => changed()
       follower.listeners.add(listener)
-      if (!present) {
-        followers.set(name, follower)
-        void run(key, follower)
-      }
+      if (!present) followers.set(name, follower)
       return () => {
         follower.listeners.delete(listener)
         if (follower.listeners.size > 0 || followers.get(name) !== follower) return
         followers.delete(name)
         follower.stop.abort()
+        stopping.add(follower.ended)
+        void follower.ended.then(() => stopping.delete(follower.ended))
       }
+    },
+    async stopped() {
+      await Promise.all(stopping)
     },
   }
 }

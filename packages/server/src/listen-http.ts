@@ -3,6 +3,7 @@ import type { App } from './app.js'
 import { identityOf } from './caller.js'
 import {
   asksForTasks,
+  farewell,
   isAcknowledgement,
   LISTEN,
   type ListenRequest,
@@ -21,6 +22,8 @@ const MISSING_CLIENT_CAPABILITY = -32021
 export interface ListenOptions {
   readonly authInfo?: AuthInfo
   readonly parsedBody?: unknown
+  /** How long it stays open at most, in ms. Default: as long as its client wants. */
+  readonly listenMs?: number
 }
 
 /** Whether this is a `subscriptions/listen`: the SDK refuses a header that is not the body's method. */
@@ -31,13 +34,14 @@ export function isListen(request: Request): boolean {
 /**
  * Answers `subscriptions/listen` over HTTP. The SDK goes first: it checks the request and opens the stream for
  * the kinds that it knows; tasks join that stream. The stream ends with the SDK's own graceful result when
- * nothing more can come on it: its tasks have ended and no other kind was agreed to, or the server closes.
+ * nothing more can come on it: its tasks have ended and no other kind was agreed to, or the server closes. With
+ * the same result it ends when `listenMs` are over. All that was begun for it is over when the stream is.
  */
 export async function listenOverHttp(
   app: App,
   subscriptions: Subscriptions,
   request: Request,
-  { authInfo, parsedBody }: ListenOptions,
+  { authInfo, parsedBody, listenMs }: ListenOptions,
   forward: (request: Request) => Promise<Response>,
 ): Promise<Response> {
   const copy = parsedBody === undefined ? request.clone() : undefined
@@ -49,19 +53,20 @@ export async function listenOverHttp(
   }
   // No larger than the SDK allowed, since it has read it.
   const listen = (copy ? await copy.json() : parsedBody) as ListenRequest
-  if (!asksForTasks(listen)) return opened
-  let subscription: TaskSubscription
+  if (!asksForTasks(listen) && listenMs === undefined) return opened
+  let subscription: TaskSubscription | undefined
   try {
     const open = async () => openTasks(app, subscriptions, listen, identityOf(authInfo))
-    subscription = await answered(app, open)
+    if (asksForTasks(listen)) subscription = await answered(app, open)
   } catch (thrown) {
     void body.cancel()
     if (thrown instanceof ProtocolError) return refusal(listen, thrown)
     throw thrown
   }
-  request.signal.addEventListener('abort', () => subscription.close(), { once: true })
-  if (request.signal.aborted) subscription.close()
-  return new Response(joined(app, body, subscription), { status: opened.status, headers: opened.headers })
+  request.signal.addEventListener('abort', () => subscription?.close(), { once: true })
+  if (request.signal.aborted) subscription?.close()
+  const both = { id: listen.id, sdk: body.getReader(), subscription, listenMs }
+  return new Response(joined(app, both), { status: opened.status, headers: opened.headers })
 }
 
 function refusal({ id }: ListenRequest, { code, message, data }: ProtocolError): Response {
@@ -70,15 +75,17 @@ function refusal({ id }: ListenRequest, { code, message, data }: ProtocolError):
   return Response.json({ jsonrpc: '2.0', id, error }, { status })
 }
 
+interface Both {
+  readonly id: ListenRequest['id']
+  readonly sdk: ReadableStreamDefaultReader<Uint8Array>
+  readonly subscription: TaskSubscription | undefined
+  readonly listenMs: number | undefined
+}
+
 /** One stream of both, which takes from each only what its reader is ready for. */
-function joined(
-  app: App,
-  body: ReadableStream<Uint8Array>,
-  subscription: TaskSubscription,
-): ReadableStream<Uint8Array> {
+function joined(app: App, both: Both): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  const reader = body.getReader()
-  const frames = join(app, readEvents(reader), subscription)
+  const frames = join(app, both)
   return new ReadableStream(
     {
       async pull(controller) {
@@ -87,8 +94,9 @@ function joined(
         else controller.enqueue(encoder.encode(value))
       },
       async cancel() {
-        subscription.close()
-        await reader.cancel()
+        both.subscription?.close()
+        await both.sdk.cancel()
+        await frames.return()
       },
     },
     { highWaterMark: 0 },
@@ -97,42 +105,62 @@ function joined(
 
 async function* join(
   app: App,
-  events: AsyncGenerator<object>,
-  subscription: TaskSubscription,
-): AsyncGenerator<string> {
+  { id, sdk: reader, subscription, listenMs }: Both,
+): AsyncGenerator<string, void, void> {
+  const events = readEvents(reader)
   const nextEvent = async () => ({ from: 'sdk' as const, message: (await events.next()).value })
-  const nextTask = async () => ({ from: 'tasks' as const, message: await subscription.next() })
+  const nextTask = async (from: TaskSubscription) => ({ from: 'tasks' as const, message: await from.next() })
   let sdk: ReturnType<typeof nextEvent> | undefined = nextEvent()
   let tasks: ReturnType<typeof nextTask> | undefined
   let end: object | undefined
-  while (sdk || tasks) {
-    const awake = new AbortController()
-    const silence = app.clock.sleep(KEEP_ALIVE_MS, awake.signal)
-    const waiting = [sdk, tasks].filter((source) => source !== undefined)
-    const next = await Promise.race([...waiting, silence])
-    awake.abort()
-    if (!next) {
-      yield ': keepalive\n\n'
-      continue
+  let agreed = false
+  const over = new AbortController()
+  const time = listenMs === undefined ? undefined : timer(app, listenMs, over.signal)
+  try {
+    while (sdk || tasks) {
+      const awake = new AbortController()
+      const silence = app.clock.sleep(KEEP_ALIVE_MS, awake.signal)
+      const waiting = [sdk, tasks, agreed ? time : undefined].filter((source) => source !== undefined)
+      const next = await Promise.race([...waiting, silence])
+      awake.abort()
+      if (!next) {
+        yield ': keepalive\n\n'
+        continue
+      }
+      const { from, message } = next
+      if (from === 'time') {
+        end ??= farewell(app, id)
+        break
+      }
+      if (message === undefined) {
+        if (from === 'sdk') sdk = undefined
+        else tasks = undefined
+      } else if ('result' in message) {
+        end = message
+        sdk = nextEvent()
+      } else if (isAcknowledgement(message)) {
+        agreed = true
+        yield event(subscription ? withTasks(message, subscription.taskIds) : message)
+        sdk = nextEvent()
+        if (subscription) tasks = nextTask(subscription)
+      } else {
+        yield event(message)
+        if (from === 'sdk') sdk = nextEvent()
+        else if (subscription) tasks = nextTask(subscription)
+      }
     }
-    const { from, message } = next
-    if (message === undefined) {
-      if (from === 'sdk') sdk = undefined
-      else tasks = undefined
-    } else if ('result' in message) {
-      end = message
-      sdk = nextEvent()
-    } else if (isAcknowledgement(message)) {
-      yield event(withTasks(message, subscription.taskIds))
-      sdk = nextEvent()
-      tasks = nextTask()
-    } else {
-      yield event(message)
-      if (from === 'sdk') sdk = nextEvent()
-      else tasks = nextTask()
-    }
+    if (end) yield event(end)
+  } finally {
+    over.abort()
+    subscription?.close()
+    await reader.cancel()
+    await Promise.allSettled([sdk, tasks])
   }
-  if (end) yield event(end)
+}
+
+async function timer(app: App, ms: number, signal: AbortSignal) {
+  await app.clock.sleep(ms, signal)
+  return { from: 'time' as const, message: undefined }
 }
 
 function event(message: object): string {

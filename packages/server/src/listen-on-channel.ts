@@ -5,7 +5,6 @@ import {
   isJSONRPCResultResponse,
   type JSONRPCMessage,
   type ProtocolError,
-  SERVER_INFO_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
   type Transport,
 } from '@modelcontextprotocol/server'
@@ -14,6 +13,7 @@ import type { App } from './app.js'
 import {
   type Acknowledgement,
   asksForTasks,
+  farewell,
   isAcknowledgement,
   LISTEN,
   type ListenRequest,
@@ -88,8 +88,7 @@ export function withTaskSubscriptions(app: App, subscriptions: Subscriptions, wi
     if (!alone || !isCurrent() || app.closing.aborted) return
     listening.delete(id)
     endAtSdk(id)
-    const _meta = { [SUBSCRIPTION_ID_META_KEY]: id, [SERVER_INFO_META_KEY]: app.info }
-    await wire.send({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta } })
+    await wire.send(farewell(app, id))
   }
 
   const outer: Transport = {

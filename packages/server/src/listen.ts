@@ -1,4 +1,8 @@
-import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  SERVER_INFO_META_KEY,
+  SUBSCRIPTION_ID_META_KEY,
+} from '@modelcontextprotocol/server'
 import { isJsonObject } from '@runbridge/core'
 import { EXTENSION_ID, parseListenParams } from '@runbridge/core/wire/ext-tasks'
 import type { App } from './app.js'
@@ -57,4 +61,10 @@ export function isAcknowledgement(message: object): message is Acknowledgement {
 export function withTasks<A extends Acknowledgement>(acknowledgement: A, taskIds: readonly string[]): A {
   const { params } = acknowledgement
   return { ...acknowledgement, params: { ...params, notifications: { ...params.notifications, taskIds } } }
+}
+
+/** What ends a subscription that the server ends (2026-07-28 basic/patterns/subscriptions, "Graceful Closure"). */
+export function farewell({ info }: App, id: SubscriptionId) {
+  const _meta = { [SUBSCRIPTION_ID_META_KEY]: id, [SERVER_INFO_META_KEY]: info }
+  return { jsonrpc: '2.0' as const, id, result: { resultType: 'complete', _meta } }
 }

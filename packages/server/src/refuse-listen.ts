@@ -1,7 +1,7 @@
 import { readJson } from './auth/read-json.js'
 
 const REASON =
-  'subscriptions/listen is not served here: this server stands still between requests, so that no stream could bring news. Poll tasks/get at the pollIntervalMs that it says.'
+  'subscriptions/listen is not served here: this server stands still between requests, and response streaming (`streaming`) is off. Poll tasks/get at the pollIntervalMs that it says.'
 
 /** The answer where nothing goes on after an answer. As for a method that is not there: hosts poll then. */
 export async function refuseListen(

@@ -29,6 +29,8 @@ export interface RoutesOptions {
   readonly allowedOrigins?: readonly string[]
   /** Default none. */
   readonly routes?: readonly Route[]
+  /** How long a `subscriptions/listen` may last: see `RequestOptions`. */
+  readonly listenMs?: (request: Request) => number | undefined
 }
 
 /** The routes without a socket, for tests and other runtimes. */
@@ -57,10 +59,12 @@ export function routes(options: RoutesOptions): Hono {
     return refused ?? next()
   })
   app.all('/mcp', async ({ req }) => {
-    if (!auth) return server.handler(req.raw)
+    const listenMs = options.listenMs?.(req.raw)
+    const bounds = listenMs === undefined ? {} : { listenMs }
+    if (!auth) return server.handler(req.raw, bounds)
     const authInfo = await auth.authenticate(req.raw)
     if (authInfo instanceof Response) return authInfo
-    return auth.bounded(req.raw, authInfo, await server.handler(req.raw, { authInfo }))
+    return auth.bounded(req.raw, authInfo, await server.handler(req.raw, { authInfo, ...bounds }))
   })
   return app
 }
