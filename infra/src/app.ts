@@ -7,7 +7,7 @@ import { RunbridgeServer } from './runbridge-server.js'
 
 /**
  * Deploys one server for the state machines of a configuration file:
- * `npx cdk deploy -c config=runbridge.yaml [-c callers=iam] [-c secrets=NAME=ARN,…]`.
+ * `npx cdk deploy -c config=runbridge.yaml [-c callers=iam] [-c front=api-gateway] [-c secrets=NAME=ARN,…]`.
  */
 const app = new App()
 const stack = new Stack(app, 'Runbridge', {
@@ -21,10 +21,19 @@ new RunbridgeServer(stack, 'Server', {
   stateMachines,
   store,
   secrets,
-  callers: app.node.tryGetContext('callers') === 'iam' ? 'iam' : 'tokens',
+  callers: choice('callers', ['tokens', 'iam']),
+  front: choice('front', ['function-url', 'api-gateway']),
 })
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
 app.synth()
+
+/** One of the values that `-c NAME=VALUE` may have; the first without it. */
+function choice<Value extends string>(name: string, values: readonly [Value, ...Value[]]): Value {
+  const given = app.node.tryGetContext(name) ?? values[0]
+  const found = values.find((value) => value === given)
+  if (found === undefined) throw new Error(`-c ${name}=${given}: write one of ${values.join(', ')}.`)
+  return found
+}
 
 /** `NAME=ARN`, with commas between several. */
 function secretsOf(text: unknown): Record<string, ISecret> {

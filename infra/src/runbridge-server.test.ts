@@ -11,6 +11,7 @@ import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunction
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { UNREADABLE } from './alarms.js'
+import { CHALLENGE_HEADER } from './http-api.js'
 import { readConfig } from './read-config.js'
 import { RunbridgeServer, type RunbridgeServerProps } from './runbridge-server.js'
 
@@ -280,6 +281,78 @@ describe('the function', () => {
   })
 })
 
+describe('an HTTP API in front', () => {
+  const behind = (props: Partial<RunbridgeServerProps> = {}) =>
+    stackOf({ front: 'api-gateway', ...props }).template()
+
+  it('is the only way in, by the stage $default, events of payload 2.0 and two routes', () => {
+    const template = behind()
+    template.resourceCountIs('AWS::Lambda::Url', 0)
+    template.hasResourceProperties('AWS::ApiGatewayV2::Api', { ProtocolType: 'HTTP' })
+    template.hasResourceProperties('AWS::ApiGatewayV2::Integration', {
+      IntegrationType: 'AWS_PROXY',
+      PayloadFormatVersion: '2.0',
+    })
+    const routes = Object.values(template.findResources('AWS::ApiGatewayV2::Route'))
+    expect(routes.map(({ Properties }) => [Properties.RouteKey, Properties.AuthorizationType])).toEqual([
+      ['ANY /mcp', 'NONE'],
+      ['ANY /.well-known/{proxy+}', 'NONE'],
+    ])
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ RUNBRIDGE_FRONT: 'api-gateway' }) },
+    })
+    template.hasOutput('*', { Value: { 'Fn::Join': ['', Match.arrayWith(['/mcp'])] } })
+    stackOf().template().resourceCountIs('AWS::ApiGatewayV2::Api', 0)
+  })
+
+  it('bounds what it passes on, and logs every request without what is secret', () => {
+    const template = behind({ throttle: { rateLimit: 5, burstLimit: 7 } })
+    template.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
+      StageName: '$default',
+      AutoDeploy: true,
+      DefaultRouteSettings: { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 7 },
+      AccessLogSettings: {
+        DestinationArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('ApiLog'), 'Arn'] },
+        Format: Match.not(Match.stringLikeRegexp('header|query|authorizer')),
+      },
+    })
+    behind().hasResourceProperties('AWS::ApiGatewayV2::Stage', {
+      DefaultRouteSettings: { ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 },
+    })
+    expect(() => stackOf({ throttle: { rateLimit: 5 } })).toThrow('`throttle` is of an HTTP API')
+  })
+
+  it('has AWS verify who signs, on the one route that is left', () => {
+    const template = behind({ callers: 'iam' })
+    const routes = Object.values(template.findResources('AWS::ApiGatewayV2::Route'))
+    expect(routes.map(({ Properties }) => [Properties.RouteKey, Properties.AuthorizationType])).toEqual([
+      ['ANY /mcp', 'AWS_IAM'],
+    ])
+  })
+
+  it('gives the challenge its name back, from where the handler copies it to', () => {
+    behind().hasResourceProperties('AWS::ApiGatewayV2::Integration', {
+      ResponseParameters: {
+        401: {
+          ResponseParameters: [
+            {
+              Destination: 'overwrite:header.www-authenticate',
+              Source: `$response.header.${CHALLENGE_HEADER}`,
+            },
+          ],
+        },
+      },
+    })
+    const handler = new URL('../../packages/server/src/lambda.ts', import.meta.url)
+    expect(readFileSync(handler, 'utf8')).toContain(`CHALLENGE_HEADER = '${CHALLENGE_HEADER}'`)
+  })
+
+  it('serves no Express state machine, and says so before anything is deployed', () => {
+    const stateMachines = [{ stateMachineArn: machine('quote'), express: true }]
+    expect(() => behind({ stateMachines })).toThrow(/quote: an Express state machine .* after 30 s/)
+  })
+})
+
 describe('alarms', () => {
   it('are for errors, throttles, dead letters and unreadable runs', () => {
     const found = stackOf().template().findResources('AWS::CloudWatch::Alarm')
@@ -306,8 +379,12 @@ describe('alarms', () => {
   })
 })
 
-it('cdk-nag (AwsSolutions) finds nothing that is not justified in the code', () => {
-  const { app, outdir } = stackOf({ ...readConfig(EXAMPLE, []) })
+it.each<[string, () => Partial<RunbridgeServerProps>]>([
+  ['a Function URL', () => readConfig(EXAMPLE, [])],
+  ['an HTTP API', () => ({ front: 'api-gateway' })],
+  ['an HTTP API for those who sign', () => ({ front: 'api-gateway', callers: 'iam' })],
+])('cdk-nag (AwsSolutions) finds nothing that is not justified in the code, behind %s', (_name, props) => {
+  const { app, outdir } = stackOf(props())
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
   app.synth()
   const report = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'))

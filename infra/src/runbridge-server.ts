@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statusChangePattern } from '@runbridge/step-functions'
 import { CfnOutput, Duration, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib'
+import type { HttpApi, ThrottleSettings } from 'aws-cdk-lib/aws-apigatewayv2'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
@@ -21,6 +22,7 @@ import { Construct } from 'constructs'
 import { compileConfig } from 'runbridge'
 import { alarms } from './alarms.js'
 import { ALIASES, BUNDLING } from './bundling.js'
+import { httpApi } from './http-api.js'
 import { grantStore, taskTable } from './task-table.js'
 import { statementsFor, unqualified, type WorkflowAccess } from './workflow-access.js'
 
@@ -35,6 +37,13 @@ export interface RunbridgeServerProps {
   readonly stateMachines: readonly WorkflowAccess[]
   /** How callers are known. Default `tokens`, as `server.auth` says; `iam`: they sign with SigV4. */
   readonly callers?: 'tokens' | 'iam'
+  /**
+   * What clients reach. Default `function-url`. `api-gateway`: an HTTP API, which can have a domain of your own, and
+   * gives up on an answer after 30 s, so that it serves no Express state machine.
+   */
+  readonly front?: 'function-url' | 'api-gateway'
+  /** Requests that an HTTP API passes on. Default 100 a second, in bursts of 200. */
+  readonly throttle?: ThrottleSettings
   /** Default `dynamodb`. `sealed`: no table, no status changes and no sweeps; see docs/stores.md. */
   readonly store?: 'dynamodb' | 'sealed'
   /** Variables of the configuration that are no secrets. */
@@ -69,6 +78,8 @@ export class RunbridgeServer extends Construct {
   /** Where clients reach MCP. */
   readonly url: string
   readonly fn: LambdaFn
+  /** Behind a Function URL there is none. */
+  readonly api: HttpApi | undefined
   readonly table: Table | undefined
   /** What was given up: status changes and sweeps. */
   readonly deadLetters: Queue
@@ -76,8 +87,10 @@ export class RunbridgeServer extends Construct {
   constructor(scope: Construct, id: string, props: RunbridgeServerProps) {
     super(scope, id)
     const { config, stateMachines, callers = 'tokens', store = 'dynamodb', secrets = {} } = props
+    const { front = 'function-url', logRetention = RetentionDays.ONE_MONTH } = props
+    checkFront(props)
     const stack = Stack.of(this)
-    const logGroup = new LogGroup(this, 'Log', { retention: props.logRetention ?? RetentionDays.ONE_MONTH })
+    const logGroup = new LogGroup(this, 'Log', { retention: logRetention })
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     logGroup.grantWrite(role)
     this.deadLetters = new Queue(this, 'DeadLetters', {
@@ -106,6 +119,7 @@ export class RunbridgeServer extends Construct {
       environment: {
         ...props.environment,
         RUNBRIDGE_CALLERS: callers,
+        RUNBRIDGE_FRONT: front,
         RUNBRIDGE_VERSION: version,
         ...(this.table && { RUNBRIDGE_TABLE: this.table.tableName }),
         ...(typeof config !== 'string' && { RUNBRIDGE_CONFIG_PARAMETER: config.parameterName }),
@@ -156,11 +170,40 @@ export class RunbridgeServer extends Construct {
       ...(props.alarmTopic && { topic: props.alarmTopic }),
     })
 
-    const authType = callers === 'iam' ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE
-    this.url = `${this.fn.addFunctionUrl({ authType }).url}mcp`
+    this.api =
+      front === 'api-gateway'
+        ? httpApi(this, 'Api', {
+            fn: this.fn,
+            callers,
+            logRetention,
+            ...(props.throttle && { throttle: props.throttle }),
+          })
+        : undefined
+    this.url = this.api ? `${this.api.apiEndpoint}/mcp` : `${this.functionUrl(callers)}mcp`
     new CfnOutput(this, 'Url', { value: this.url, description: 'Where clients reach MCP' })
     acknowledge(this, role, statements)
   }
+
+  private functionUrl(callers: 'tokens' | 'iam'): string {
+    const authType = callers === 'iam' ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE
+    return this.fn.addFunctionUrl({ authType }).url
+  }
+}
+
+/** What the handler would refuse when it starts, before anything is deployed. */
+function checkFront({ front, stateMachines, throttle }: RunbridgeServerProps): void {
+  if (front !== 'api-gateway') {
+    if (!throttle) return
+    throw new Error(
+      '`throttle` is of an HTTP API. Behind a Function URL, `maxConcurrency` bounds the function.',
+    )
+  }
+  const express = stateMachines.filter((machine) => machine.express)
+  if (express.length === 0) return
+  const arns = express.map(({ stateMachineArn }) => stateMachineArn).join(', ')
+  throw new Error(
+    `${arns}: an Express state machine is answered within the call, which may take five minutes, and API Gateway gives up after 30 s. Leave \`front\` out, which makes a Function URL.`,
+  )
 }
 
 function patternFor(stack: Stack, machines: readonly WorkflowAccess[]) {
