@@ -16,7 +16,7 @@ const alias = Object.entries(base.compilerOptions.paths).map(([from, [to]]) => (
 export default defineConfig({
   resolve: { alias },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'infra/src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['packages/*/src/**/*.test.ts', 'infra/{lambda,src}/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/bin/vitest-setup.mjs'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
