@@ -3,59 +3,11 @@ import { fakeBackend, manualClock } from '@runbridge/core/testing'
 import { memory } from '@runbridge/stores/memory'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bearerAuth } from './auth/bearer-auth.js'
-import { createToken } from './auth/static-tokens.js'
 import { createServer } from './create-server.js'
 import { type HttpResult, type LambdaOptions, lambdaHandler } from './lambda.js'
 import { resolveTool } from './resolve-tool.js'
+import { ci, HOST, mcpEvent, requestEvent } from './testing/function-url-event.js'
 import { AUDIENCE, type Issuer, startIssuer } from './testing/issuer.js'
-import { headersOf, message } from './testing/raw-client.js'
-
-const HOST = 'abc123.lambda-url.eu-central-1.on.aws'
-const ci = createToken()
-
-interface Sent {
-  readonly name?: string
-  readonly tasks?: boolean
-  readonly headers?: Record<string, string>
-  readonly iam?: object
-  readonly base64?: boolean
-  readonly legacy?: boolean
-}
-
-/** An event as a Function URL sends it, cut to what says something. */
-function requestEvent(method: string, path: string, body?: string, sent: Sent = {}) {
-  return {
-    version: '2.0',
-    routeKey: '$default',
-    rawPath: path,
-    rawQueryString: '',
-    headers: { host: HOST, ...sent.headers },
-    requestContext: {
-      accountId: 'anonymous',
-      apiId: 'abc123',
-      domainName: HOST,
-      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '203.0.113.7', userAgent: 'test' },
-      stage: '$default',
-      ...(sent.iam && { authorizer: { iam: sent.iam } }),
-    },
-    ...(body !== undefined && { body: sent.base64 ? Buffer.from(body).toString('base64') : body }),
-    isBase64Encoded: sent.base64 === true,
-  }
-}
-
-function mcpEvent(method: string, params: object = {}, sent: Sent = {}) {
-  const { name, taskId } = params as { name?: string; taskId?: string }
-  const body = sent.legacy
-    ? { jsonrpc: '2.0', id: 1, method, params }
-    : message(1, method, params, { tasks: sent.tasks ?? false })
-  const headers = sent.legacy
-    ? { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-    : headersOf(method, name ?? taskId)
-  return requestEvent('POST', '/mcp', JSON.stringify(body), {
-    ...sent,
-    headers: { authorization: `Bearer ${ci.token}`, ...headers, ...sent.headers },
-  })
-}
 
 /** The JSON-RPC answer in the body: JSON, or the last event of a stream. */
 function answerOf(result: HttpResult | undefined) {

@@ -29,12 +29,15 @@ const httpEvent = z.looseObject({
 
 export type HttpEvent = z.output<typeof httpEvent>
 
-/** How such a request is answered. */
-export interface HttpResult {
+export interface ResponseHead {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
   /** Each becomes a header `Set-Cookie`, of which there is no other way to send two. */
   readonly cookies?: readonly string[]
+}
+
+/** How such a request is answered. */
+export interface HttpResult extends ResponseHead {
   readonly body: string
   readonly isBase64Encoded: boolean
 }
@@ -71,10 +74,7 @@ export function toRequest(event: HttpEvent): Request {
   })
 }
 
-/** Reads the answer to its end: a stream of messages is one text then. */
-export async function toResult(response: Response): Promise<HttpResult> {
-  const bytes = Buffer.from(await response.arrayBuffer())
-  const isBase64Encoded = !isText(response.headers.get('content-type'))
+export function headOf(response: Response): ResponseHead {
   const cookies = response.headers.getSetCookie()
   const headers = new Headers(response.headers)
   headers.delete('set-cookie')
@@ -82,6 +82,15 @@ export async function toResult(response: Response): Promise<HttpResult> {
     statusCode: response.status,
     headers: Object.fromEntries(headers),
     ...(cookies.length > 0 && { cookies }),
+  }
+}
+
+/** Reads the answer to its end: a stream of messages is one text then. */
+export async function toResult(response: Response): Promise<HttpResult> {
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const isBase64Encoded = !isText(response.headers.get('content-type'))
+  return {
+    ...headOf(response),
     body: bytes.toString(isBase64Encoded ? 'base64' : 'utf8'),
     isBase64Encoded,
   }
