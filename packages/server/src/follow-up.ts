@@ -3,7 +3,7 @@ import { canBeAsked } from './caller.js'
 import { follow } from './follow.js'
 import { type FollowUp, READ_ONLY, TASK_ID as taskId } from './follow-up-tool.js'
 import { handleText } from './handle-text.js'
-import { compileSchema, type Validate } from './json-schema.js'
+import { compileSchema } from './json-schema.js'
 import { lackedScopes, lacksScopes } from './scopes.js'
 import { taskList } from './task-list.js'
 import { taskLog } from './task-log.js'
@@ -118,11 +118,11 @@ export const FOLLOW_UPS: ReadonlyMap<string, FollowUp> = new Map(
 
 /** The tool with its arguments checked first. */
 function checked(tool: FollowUp): FollowUp {
-  const validate: Validate = compileSchema(tool.inputSchema, `The schema of ${tool.name}`)
   return {
     ...tool,
     run(app, args, caller, round) {
-      const problems = validate(args)
+      // Compiled at the first call: a start would wait for five of them.
+      const problems = compileSchema(tool.inputSchema, `The schema of ${tool.name}`)(args)
       if (problems.length > 0) {
         throw new RunbridgeError(
           'invalid_input',

@@ -13,6 +13,9 @@ describe('compileSchema', () => {
     [{ type: 'object', properties: { a: { $ref: 'order.json' } } }, 'leaves the document'],
     [{ type: 'object', properties: { a: { $ref: '#/$defs/none' } } }, 'is no valid JSON Schema'],
     [{ type: 'objekt' }, 'is no valid JSON Schema'],
+    [{ required: ['a', 'a'] }, '/required must be a list of different strings'],
+    [{ properties: { a: { pattern: '(' } } }, 'is no valid JSON Schema'],
+    [{ patternProperties: { '(': {} } }, 'is no valid JSON Schema'],
     [{ properties: { a: { type: 'string', 'x-mcp-header': 'A' } } }, 'x-mcp-header'],
   ])('refuses %j at configuration', (schema, words) => {
     expect(() => compileSchema(schema, 'The schema of x')).toThrow(

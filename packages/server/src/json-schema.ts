@@ -1,18 +1,33 @@
 import { canonicalJson, isJsonObject, type Json, type JsonSchema, RunbridgeError } from '@runbridge/core'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { schemaProblem } from './meta-schema.js'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+const NONE = 'is no valid JSON Schema 2020-12'
 /** Sentences about one value; more do not help whoever has to mend it. */
 const MAX_PROBLEMS = 5
 const MAX_CACHED = 500
 
-/** Keeps no schema: two of them with the same `$id` know nothing of each other. */
-const ajv = new Ajv2020({ allErrors: true, strict: false, addUsedSchema: false, logger: false })
-addFormats.default(ajv)
+/**
+ * Keeps no schema: two of them with the same `$id` know nothing of each other. What a schema has to be is said by
+ * `schemaProblem`: the meta-schemas would be compiled first, which takes longer than all else that a start does.
+ */
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: false,
+  addUsedSchema: false,
+  logger: false,
+  meta: false,
+  validateSchema: false,
+})
+for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format)
 
 /** What of the value breaks the schema, as sentences that name path and rule; empty when it fits. */
 export type Validate = (value: Json) => readonly string[]
+
+/** So that who checks a schema and who uses it compile it once. */
+const validators = new WeakMap<JsonSchema, Validate>()
 
 /**
  * Compiles a JSON Schema 2020-12 document. Another `$schema` is refused, as the specification wants (2026-07-28
@@ -20,17 +35,23 @@ export type Validate = (value: Json) => readonly string[]
  * @param where names the schema in errors
  */
 export function compileSchema(schema: JsonSchema, where: string): Validate {
+  const validate = validators.get(schema) ?? compiledNow(schema, where)
+  validators.set(schema, validate)
+  return validate
+}
+
+function compiledNow(schema: JsonSchema, where: string): Validate {
   const problem = refused(schema)
   if (problem !== undefined) throw new RunbridgeError('misconfigured', `${where}: ${problem}`)
+  const none = schemaProblem(schema)
+  if (none !== undefined) throw new RunbridgeError('misconfigured', `${where} ${NONE}: ${none}.`)
   let check: ValidateFunction
   try {
     check = ajv.compile(schema)
     ajv.removeSchema(schema)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new RunbridgeError('misconfigured', `${where} is no valid JSON Schema 2020-12: ${reason}.`, {
-      cause,
-    })
+    throw new RunbridgeError('misconfigured', `${where} ${NONE}: ${reason}.`, { cause })
   }
   return (value) => (check(value) ? [] : (check.errors ?? []).slice(0, MAX_PROBLEMS).map(sentence))
 }
