@@ -105,7 +105,11 @@ async function judge(
   const answer = await readReviews(answering, reviewer)
   const all = answer.kind === 'changed' ? answer.reviews : []
   const given = all.filter((each) => each.environments.some(({ id }) => id === environment))
-  if (given.length > before) return given.some((each) => isOurs(each, decision)) ? DELIVERED : TOO_LATE
+  if (given.length > before) {
+    // Newest first. What was given before the question may be in the same words.
+    const since = given.slice(0, given.length - before)
+    return since.some((each) => isOurs(each, decision)) ? DELIVERED : TOO_LATE
+  }
   const pending = await readPending(answering, reviewer)
   const open = pending.kind === 'changed' && pending.environments.some(({ id }) => id === environment)
   return open ? undefined : TOO_LATE

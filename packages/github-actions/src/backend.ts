@@ -59,6 +59,7 @@ export function githubActions(options: GitHubActionsOptions): GitHubActionsBacke
     looks: new Map(),
     read: new Map(),
     logs: new Map(),
+    logLengths: new Map(),
   }
   return {
     name: 'github-actions',

@@ -62,6 +62,16 @@ it('a failure names job and step, notes, jobs, and the end of that step alone', 
   expect(snapshot.links.map(({ title }) => title)).toEqual(['Run on GitHub', 'Job test'])
 })
 
+it('the link leads to the job that failed, and to none whose name begins like it', async () => {
+  const { seen, run } = await failed([
+    { name: 'test', steps: [step('Run')] },
+    { name: 'test-arm', steps: [step('Run', { conclusion: 'failure' })] },
+  ])
+  const { error, links } = await seen(run)
+  expect(error?.step).toBe('test-arm / Run')
+  expect(links.map(({ title }) => title)).toEqual(['Run on GitHub', 'Job test-arm'])
+})
+
 it('a long log is cut to its end', async () => {
   const log = Array.from({ length: 60_000 }, (_, line) => `line ${line} ${'x'.repeat(60)}`)
   const { seen, run } = await failed([{ name: 'test', steps: [step('Run', { conclusion: 'failure', log })] }])

@@ -34,21 +34,22 @@ export async function readFailure(
   subject: Subject,
   conclusion: string,
   jobs: readonly ApiJob[],
-): Promise<RunError> {
+): Promise<{ readonly error: RunError; readonly job?: ApiJob }> {
   const job = failingJob(jobs)
-  if (!job) return { code: conclusion, message: 'GitHub shows no job of it.' }
+  if (!job) return { error: { code: conclusion, message: 'GitHub shows no job of it.' } }
   const step = failingStep(job)
   const where = step ? `${job.name} / ${step.name}` : job.name
   const annotations = (await softly(subject, () => readAnnotations(subject, job))) ?? []
   const tail = (await softly(subject, () => readTail(subject, job, step))) ?? ''
   const [first] = annotations.filter((each) => each.annotation_level === 'failure')
   const detail = [jobTable(jobs), ...annotations.map(annotationLine), tail && `Log of ${where}:\n${tail}`]
-  return {
+  const error = {
     code: conclusion,
     message: first?.message ?? `Job ${job.name} ended with ${job.conclusion}.`,
     step: where,
     detail: detail.filter((part) => part !== '').join('\n\n'),
   }
+  return { error, job }
 }
 
 async function readAnnotations(subject: Subject, job: ApiJob): Promise<ApiAnnotation[]> {

@@ -61,7 +61,7 @@ async function look(
 
 function page(
   engine: Engine,
-  { id, repositoryDispatch, refs = [] }: GitHubActionsWorkflow,
+  { id, repositoryDispatch }: GitHubActionsWorkflow,
   { owner, repo, file }: WorkflowName,
   number: number,
   { signal, since }: FindContext,
@@ -72,10 +72,10 @@ function page(
     client: engine.clients.reads,
     route: 'GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs',
     path: { owner, repo, workflow_id: file },
+    // Not by branch: a ref may be a tag or written in full, and a run that the list left out would be lost.
     query: {
       event: repositoryDispatch === undefined ? 'workflow_dispatch' : 'repository_dispatch',
-      ...(refs.length === 1 && repositoryDispatch === undefined && { branch: refs[0] }),
-      ...(since !== undefined && { created: `>=${new Date(since - CLOCK_ALLOWANCE_MS).toISOString()}` }),
+      ...(since !== undefined && { created: `>=${wholeSeconds(since - CLOCK_ALLOWANCE_MS)}` }),
       exclude_pull_requests: true,
       per_page: PAGE,
       page: number,
@@ -83,6 +83,11 @@ function page(
     etag,
     signal,
   })
+}
+
+/** https://docs.github.com/en/search-github/getting-started-with-searching-on-github/understanding-the-search-syntax#query-for-dates knows no fractions. */
+function wholeSeconds(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 /** The whole key, not a part of a longer one. */

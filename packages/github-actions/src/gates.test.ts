@@ -89,6 +89,25 @@ describe('an environment that waits', () => {
     expect(await gatesOf(seen, run)).toEqual([second])
   })
 
+  it('that somebody else rejected is too late, although an earlier one was approved in the same words', async () => {
+    const { seen, run, clock, backend, clients } = await waiting([
+      job('first', { environment: 'production' }),
+      job('second', { environment: 'production', needs: ['first'] }),
+    ])
+    const [first] = await gatesOf(seen, run)
+    expect(await backend.answer(CI, run, first!, approve, context)).toEqual({ kind: 'delivered' })
+    clock.pass(10_000)
+    const [second] = await gatesOf(seen, run)
+    const environment = Number(second?.id.split('-')[1])
+    await clients.reviewer?.request('POST /repos/{owner}/{repo}/actions/runs/{run_id}/pending_deployments', {
+      ...{ owner: 'octo', repo: 'shop', run_id: Number(run.id) },
+      ...{ environment_ids: [environment], state: 'rejected', comment: 'no' },
+    })
+    expect(await backend.answer(CI, run, second!, approve, context)).toEqual({ kind: 'too_late' })
+    const same = { action: 'accept', content: { decision: 'reject', comment: 'no' } } as const
+    expect(await backend.answer(CI, run, second!, same, context)).toEqual({ kind: 'delivered' })
+  })
+
   it('takes a rejection, with a comment or without', async () => {
     for (const response of [
       { action: 'accept', content: { decision: 'reject', comment: 'not today' } },

@@ -1,4 +1,4 @@
-import { RunbridgeError } from '@runbridge/core'
+import { type LogPiece, RunbridgeError } from '@runbridge/core'
 import { expect, it } from 'vitest'
 import { CI, context, createWorld } from './testing/world.js'
 
@@ -40,6 +40,24 @@ it('grows at its end only, and is complete once the run is', async () => {
     if (offset === undefined) expect(piece.complete).toBe(true)
   }
   expect(text).toBe(whole.text)
+})
+
+it('fetches the log of a job once, however far behind it the next piece is', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `job-${index}`)
+  const { backend, started, clock, emulator } = await createWorld({
+    script: { jobs: names.map((name) => ({ name, steps: [step('Run', 1_000, [`${name} says hello`])] })) },
+  })
+  const run = await started()
+  clock.pass(60_000)
+  let text = ''
+  for (let offset: number | undefined = 0; offset !== undefined; ) {
+    const piece: LogPiece = await backend.log!(CI, run, { offset, limit: 400 }, context)
+    text += piece.text
+    offset = piece.next
+  }
+  for (const name of names) expect(text).toContain(`${name} says hello`)
+  const { byOperation } = emulator.calls()
+  expect(byOperation['actions/download-job-logs-for-workflow-run']).toBe(names.length)
 })
 
 it('throws what can be shown', async () => {

@@ -11,6 +11,7 @@ import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 /** Of one job's log, in bytes; what comes before is left out and said so. */
 const JOB_KEEP = 4 * 1_048_576
 const MOST_LOGS = 16
+const MOST_LENGTHS = 10_000
 
 /**
  * The logs of the jobs that have ended, in the order in which they did, so that what is there stays where it is.
@@ -45,6 +46,11 @@ async function piece(
   let start = 0
   let text = ''
   for (const job of jobs) {
+    const length = subject.engine.logLengths.get(job.id)
+    if (length !== undefined && start + length <= offset) {
+      start += length
+      continue
+    }
     const printed = await jobText(subject, job)
     const from = Math.max(0, offset - start)
     text += printed.slice(from, from + limit - text.length)
@@ -62,6 +68,7 @@ async function jobText(subject: Subject, job: ApiJob): Promise<string> {
   if (known !== undefined) return known
   const printed = `== ${job.name} (${job.conclusion ?? job.status}) ==\n${await printedBy(subject, job)}\n`
   remember(engine.logs, job.id, printed, MOST_LOGS)
+  remember(engine.logLengths, job.id, printed.length, MOST_LENGTHS)
   return printed
 }
 

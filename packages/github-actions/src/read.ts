@@ -223,10 +223,9 @@ async function ended(reading: Reading, view: RunView, state: ReportedState): Pro
       return { ...snapshot, ...(await success(reading, view, jobs, endedAt)) }
     case 'failed':
     case 'timed_out': {
-      const error = await readFailure(reading, conclusion, jobs)
-      const broken = jobs.find((job) => error.step?.startsWith(job.name))
-      const url = broken?.html_url
-      const links = url ? [...snapshot.links, { title: `Job ${broken.name}`, url }] : snapshot.links
+      const { error, job } = await readFailure(reading, conclusion, jobs)
+      const url = job?.html_url
+      const links = url ? [...snapshot.links, { title: `Job ${job.name}`, url }] : snapshot.links
       return { ...snapshot, error, links }
     }
     case 'lost': {
@@ -248,7 +247,7 @@ async function success(
   const links = [{ title: 'Run on GitHub', url: view.url }]
   const name = workflow.resultArtifact ?? DEFAULT_RESULT_ARTIFACT
   const report = reportOf(view, jobs, endedAt)
-  const artifacts = await readArtifacts(reading).catch((thrown: unknown) =>
+  const artifacts = await readArtifacts(reading, name).catch((thrown: unknown) =>
     passing(reading, thrown, undefined),
   )
   if (!artifacts) {

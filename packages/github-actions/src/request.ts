@@ -21,6 +21,8 @@ export interface Engine {
   readonly read: Map<string, { readonly etag: string; readonly data: unknown }>
   /** Logs of ended jobs, which do not change any more, by job. */
   readonly logs: Map<number, string>
+  /** Of more of them their lengths, so that what was passed over is not fetched again. */
+  readonly logLengths: Map<number, number>
 }
 
 type Values = Readonly<Record<string, string | number | boolean | undefined>>

@@ -76,6 +76,16 @@ describe('the result artifact', () => {
     expect(snapshot).not.toHaveProperty('output')
   })
 
+  it('is found behind a page of others', async () => {
+    const others = Array.from({ length: 120 }, (_, each) => ({
+      name: `shard-${each}`,
+      content: { 'a.json': '0' },
+    }))
+    const snapshot = await endOf([...others, result({ 'a.json': '"late"' })])
+    expect(snapshot.output).toBe('late')
+    expect(snapshot.links[1]?.title).toBe('Artifact runbridge-result')
+  })
+
   it('that has expired is said to have', async () => {
     const snapshot = await endOf([result({ 'a.json': '1' }, { expired: true })])
     expect(snapshot.outputOmitted).toContain('expired')

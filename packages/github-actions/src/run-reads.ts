@@ -144,14 +144,21 @@ export async function readReviews(
   return { kind: 'changed', reviews, ...(fresh.etag !== undefined && { etag: fresh.etag }) }
 }
 
-export async function readArtifacts(subject: Subject): Promise<ApiArtifact[]> {
-  const { data } = await send(subject.engine, {
-    what: `the artifacts of ${runWords(subject)}`,
-    client: subject.engine.clients.reads,
-    route: `GET ${RUN}/artifacts`,
-    path: runPath(subject),
-    query: { per_page: PAGE },
-    signal: subject.context.signal,
-  })
-  return artifactsSchema.parse(data).artifacts
+/** The first page of the artifacts of all attempts, and all of the one name where there are more. */
+export async function readArtifacts(subject: Subject, name: string | false): Promise<ApiArtifact[]> {
+  const page = async (query: { readonly name?: string }) => {
+    const { data } = await send(subject.engine, {
+      what: `the artifacts of ${runWords(subject)}`,
+      client: subject.engine.clients.reads,
+      route: `GET ${RUN}/artifacts`,
+      path: runPath(subject),
+      query: { ...query, per_page: PAGE },
+      signal: subject.context.signal,
+    })
+    return artifactsSchema.parse(data)
+  }
+  const { total_count: total, artifacts } = await page({})
+  if (name === false || total <= artifacts.length) return artifacts
+  const named = (await page({ name })).artifacts
+  return [...named, ...artifacts.filter(({ id }) => !named.some((each) => each.id === id))]
 }

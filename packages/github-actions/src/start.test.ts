@@ -94,6 +94,18 @@ it('takes no title for the key that holds only a part of it or more', async () =
   expect((await backend.find(CI, 'rb-1', context)).kind).toBe('found')
 })
 
+it('finds a run whatever way its ref is written, and asks for whole seconds', async () => {
+  const asked: string[] = []
+  const { backend, emulator, clock } = await createWorld({
+    onExchange: ({ url }) => void asked.push(decodeURIComponent(url)),
+  })
+  emulator.start('octo/shop', 'ci.yml', { event: 'workflow_dispatch', title: 'CI rb-1' })
+  const workflow = { ...CI, refs: ['refs/heads/main'] }
+  const result = await backend.find(workflow, 'rb-1', { ...context, since: clock.now() + 123 })
+  expect(result.kind).toBe('found')
+  expect(asked.join()).toMatch(/created=>=[\dT:-]+Z&/)
+})
+
 it('never chooses among two runs with the key, and looks at no other event or workflow', async () => {
   const { backend, emulator } = await createWorld({
     repository: {
