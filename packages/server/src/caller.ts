@@ -1,5 +1,5 @@
 import { type AuthInfo, CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
-import { isJsonObject, type Owner } from '@runbridge/core'
+import { type Clock, isJsonObject, type Owner } from '@runbridge/core'
 import { EXTENSION_ID } from '@runbridge/core/wire/ext-tasks'
 import { isWithdrawn } from './on-abandon.js'
 import { ownerOf } from './owner.js'
@@ -18,6 +18,11 @@ export interface Caller {
   readonly elicitation: boolean
   /** What the caller's token may do; absent where nobody's token was asked for, which restricts nothing. */
   readonly scopes?: readonly string[]
+  /**
+   * When its token expires, in ms since the epoch: it is kept waiting no longer, since what comes later is for who
+   * has a new one. Absent where there is no token.
+   */
+  readonly expiresAt?: number
   /** Aborts when the caller is gone; ends waiting, never a run. */
   readonly signal: AbortSignal
   /** Whether the client itself took this request back: never for a lost connection or an ended session. */
@@ -26,12 +31,13 @@ export interface Caller {
   readonly progress?: (message: string) => Promise<void>
 }
 
-/** @param capabilities of the request's own envelope; an older era has none that a stateless server knows */
-export function callerOf(ctx: ServerContext, era: Era): Caller {
+/** What it can, says the request's own envelope; an older era has none that a stateless server knows. */
+export function callerOf({ clock }: { readonly clock: Clock }, ctx: ServerContext, era: Era): Caller {
   const envelope: Readonly<Record<string, unknown>> | undefined = ctx.mcpReq.envelope
   const progress = progressOf(ctx)
   return {
     ...identityOf(ctx.http?.authInfo),
+    ...expiryOf(ctx.http?.authInfo, clock),
     era,
     ...declared(era === 'modern' ? envelope?.[CLIENT_CAPABILITIES_META_KEY] : undefined),
     signal: ctx.mcpReq.signal,
@@ -43,6 +49,12 @@ export function callerOf(ctx: ServerContext, era: Era): Caller {
 /** Who the caller is, and what its token may do. */
 export function identityOf(authInfo: AuthInfo | undefined): Pick<Caller, 'owner' | 'scopes'> {
   return { owner: ownerOf(authInfo), ...(authInfo && { scopes: authInfo.scopes }) }
+}
+
+/** Tokens are judged by the system's clock, as the SDK does, and waits go by the one that processes share. */
+export function expiryOf(authInfo: AuthInfo | undefined, clock: Clock): Pick<Caller, 'expiresAt'> {
+  if (authInfo?.expiresAt === undefined) return {}
+  return { expiresAt: clock.now() + authInfo.expiresAt * 1000 - Date.now() }
 }
 
 /** What the capabilities of a request say of its client. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type AuthInfo, createMcpHandler, type Transport } from '@modelcontextprotocol/server'
 import {
   type Clock,
@@ -119,6 +120,8 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   checkStore(store, options.tools)
   const closing = new AbortController()
+  // Every wait listens to it as long as it lasts.
+  setMaxListeners(0, closing.signal)
   const audit = auditTo(options.audit ?? silent)
   const service = audited(
     createTaskService({

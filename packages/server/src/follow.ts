@@ -15,6 +15,7 @@ import type { InputRequired, Round } from './ask.js'
 import { type Caller, canBeAsked } from './caller.js'
 import { handleText } from './handle-text.js'
 import type { Tool } from './tool.js'
+import { underAny } from './under-any.js'
 
 /** A call that waits for a run: its task, and how to ask its caller in the middle of it. */
 export interface Waiting {
@@ -33,11 +34,11 @@ export interface Waiting {
 
 /**
  * Waits for a run and answers with its result; with its open question, if this caller can be asked; or, when
- * the time is up, with how to go on. A caller that leaves ends the waiting and nothing else.
+ * the time is up or the caller's token expires, with how to go on. A caller that leaves ends the waiting and nothing else.
  */
 export async function follow(app: App, waiting: Waiting): Promise<ToolResult | InputRequired> {
   const { tool, caller, round, called, mayAsk = true } = waiting
-  const task = await wait(app, waiting)
+  const task = await underAny([caller.signal, app.closing], (signal) => wait(app, waiting, signal))
   if (isTerminal(task.record.state)) return toolResult(task.record, plainOptions(tool))
   // Nobody would see the question of a caller that is gone.
   if (mayAsk && !caller.signal.aborted && task.questions.length > 0 && canBeAsked(tool, caller)) {
@@ -58,15 +59,14 @@ export function plainOptions(tool: Tool | undefined) {
   return { resultText: tool?.resultText, links: 'text' } as const
 }
 
-async function wait(app: App, { task, tool, caller, waitMs }: Waiting): Promise<Task> {
+async function wait(app: App, { task, tool, caller, waitMs }: Waiting, signal: AbortSignal): Promise<Task> {
   const { clock, service, limits } = app
   const { owner, taskId } = task.record
   const audience = { canBeAsked: canBeAsked(tool, caller) }
-  const signal = AbortSignal.any([caller.signal, app.closing])
   // Only what this caller can do something about ends the waiting.
   const answerable = audience.canBeAsked || tool?.humanInput === 'model'
   const over = (seen: Task) => isTerminal(seen.record.state) || (answerable && seen.questions.length > 0)
-  const end = clock.now() + (app.freezes ? 0 : waitMs)
+  const end = Math.min(clock.now() + (app.freezes ? 0 : waitMs), caller.expiresAt ?? Number.POSITIVE_INFINITY)
   let current = task
   while (!over(current)) {
     const left = end - clock.now()

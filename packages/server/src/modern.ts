@@ -43,7 +43,7 @@ export function serveTasks(server: Server, app: App): void {
   ) =>
     server.setRequestHandler(name, anything, (params, ctx) =>
       answered(app, async () => {
-        const caller = callerOf(ctx, 'modern')
+        const caller = callerOf(app, ctx, 'modern')
         if (!caller.tasks) throw lacks(caller, 'tasks', undeclared(name))
         const { taskId } = parseTaskParams(params)
         return { ...(await handle({ owner: caller.owner, taskId }, caller, ctx)) }

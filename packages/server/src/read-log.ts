@@ -1,6 +1,7 @@
 import { type LogPiece, RunbridgeError, type TaskKey } from '@runbridge/core'
 import type { App } from './app.js'
 import type { Tool } from './tool.js'
+import { underAny } from './under-any.js'
 
 /** In characters. */
 export interface LogRange {
@@ -34,11 +35,14 @@ export async function readLog(
 ): Promise<LogPiece> {
   const { record } = await app.service.get(key)
   const tool = app.tools.get(record.tool)?.tool
-  if (!tool || !hasLog(tool) || !tool.backend.log || tool.workflow.id !== record.workflow) {
+  const log = tool?.backend.log
+  if (!tool || !hasLog(tool) || !log || tool.workflow.id !== record.workflow) {
     const message = `Task ${key.taskId} has no log that could be read here; its result says how it ended.`
     throw new RunbridgeError('unsupported', message)
   }
-  if (!record.run) return { text: '', complete: record.endedAt !== undefined }
-  const within = AbortSignal.any([signal, app.closing, app.clock.timeout(READ_MS)])
-  return tool.backend.log(tool.workflow, record.run, range, { signal: within })
+  const { run } = record
+  if (!run) return { text: '', complete: record.endedAt !== undefined }
+  return underAny([signal, app.closing, app.clock.timeout(READ_MS)], (within) =>
+    log.call(tool.backend, tool.workflow, run, range, { signal: within }),
+  )
 }

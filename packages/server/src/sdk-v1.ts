@@ -9,6 +9,7 @@ import { createTaskResult } from '@runbridge/core/wire/core-2025-11-25'
 import * as z from 'zod'
 import { appOf } from './app-of.js'
 import { type CallRound, callTool, type TaskMaking } from './call-tool.js'
+import { expiryOf } from './caller.js'
 import type { RunbridgeServer } from './create-server.js'
 import { retained } from './legacy/revisions.js'
 import { AUDIENCE, FORM, taskStoreOf } from './sdk-v1-store.js'
@@ -51,6 +52,7 @@ export function runbridgeTasks(
       tasks: making !== undefined,
       elicitation: false,
       ...(extra.authInfo && { scopes: extra.authInfo.scopes }),
+      ...expiryOf(extra.authInfo, app.clock),
       signal: extra.signal,
       withdrawn: () => false,
     }

@@ -33,7 +33,7 @@ export function serveResources(server: Server, app: App, era: Era): void {
   })
   server.setRequestHandler('resources/read', ({ params: { uri } }, ctx) =>
     answered(app, async () => {
-      const caller = callerOf(ctx, era)
+      const caller = callerOf(app, ctx, era)
       const resource = parseTaskUri(uri)
       if (!resource) throw new ResourceNotFoundError(uri)
       try {

@@ -51,7 +51,7 @@ export function serveTools(server: Server, app: App, era: Era, options: ServeToo
         'params.cursor is not a cursor of this server.',
       )
     }
-    const tools = [...listTools(app, callerOf(ctx, era)), ...((await others?.list(ctx)) ?? [])]
+    const tools = [...listTools(app, callerOf(app, ctx, era)), ...((await others?.list(ctx)) ?? [])]
     const hints = era === 'modern' ? { ttlMs: app.limits.listTtlMs, cacheScope: 'private' as const } : {}
     return { tools, ...hints } as never
   })
@@ -69,7 +69,7 @@ export function serveTools(server: Server, app: App, era: Era, options: ServeToo
       const answer = await callTool(app, {
         name,
         args,
-        caller: callerOf(ctx, era),
+        caller: callerOf(app, ctx, era),
         round: roundOf(app, ctx, era),
       })
       return { ...answer }

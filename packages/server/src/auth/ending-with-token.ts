@@ -7,8 +7,8 @@ const LONGEST_MS = 2 ** 31 - 1
 /**
  * A stream that waits for news (a GET of the older eras, `subscriptions/listen`) would tell them long after
  * its token has expired, since tokens are checked when a request arrives. It ends with the token instead; the
- * client opens another with a new one. Answers to calls are left alone: they end by themselves, and one that
- * was cut off would keep a task's id from its owner.
+ * client opens another with a new one. Answers to calls are left alone: whoever waits for a run there is
+ * answered when the token expires (`Caller.expiresAt`), and an answer that was cut off would keep a task's id from its owner.
  */
 export function endingWithToken(
   request: Request,

@@ -2,6 +2,7 @@ import { errorResult, isTerminal, type JsonObject, type Owner } from '@runbridge
 import type { InputRequired } from '../ask.js'
 import { type CallAnswer, type CallRound, callTool, type ToolCall } from '../call-tool.js'
 import type { CallState } from '../request-state.js'
+import { underAny } from '../under-any.js'
 import type { LegacyRequest } from './older-form.js'
 
 /**
@@ -13,6 +14,7 @@ export async function callWithQuestions(
   call: Omit<ToolCall, 'round' | 'caller'>,
   caller = request.caller,
 ): Promise<CallAnswer> {
+  const { app } = request
   let state: CallState | undefined
   let inputResponses: JsonObject = {}
   let asking = caller
@@ -30,29 +32,37 @@ export async function callWithQuestions(
         return ''
       },
     }
-    const answer = await callTool(request.app, { ...call, caller: asking, round })
+    const answer = await callTool(app, { ...call, caller: asking, round })
     if (!('resultType' in answer) || answer.resultType !== 'input_required') return answer
     const taskId = state?.kind === 'run' ? state.taskId : undefined
-    inputResponses = await put(request, caller.owner, (answer as InputRequired).inputRequests, taskId)
-    // Who is gone can't be asked again, and a server that closes asks nobody.
-    if (!request.caller.signal.aborted && !request.app.closing.aborted) continue
+    const late = app.clock.timeout(Math.min(app.limits.questionMs, left(request)))
+    inputResponses = await underAny([late, request.caller.signal, app.closing], (over) =>
+      put(request, caller.owner, (answer as InputRequired).inputRequests, taskId, over),
+    )
+    // Who is gone, was silent for long or has no token any more is not asked again, and a server that closes asks nobody.
+    if (![late, request.caller.signal, app.closing].some(({ aborted }) => aborted)) continue
     if (taskId === undefined && Object.keys(inputResponses).length === 0) return errorResult(UNANSWERED)
     asking = { ...caller, signal: AbortSignal.abort() }
   }
+}
+
+/** How long the caller's token still counts, in ms. */
+function left({ app, caller: { expiresAt = Number.POSITIVE_INFINITY } }: LegacyRequest): number {
+  return Math.max(0, expiresAt - app.clock.now())
 }
 
 const UNANSWERED = 'Nothing was started: the question was not answered in time. Call again to be asked again.'
 
 /** Puts all of the questions. What is not answered in time, or while its gate is open, has no response. */
 async function put(
-  { app, session, caller, id, gone }: LegacyRequest,
+  { app, session, id, gone }: LegacyRequest,
   owner: Owner,
   questions: InputRequired['inputRequests'],
   taskId: string | undefined,
+  ended: AbortSignal,
 ): Promise<JsonObject> {
   const closed = new AbortController()
-  const late = app.clock.timeout(app.limits.questionMs)
-  const over = AbortSignal.any([closed.signal, late, caller.signal, app.closing])
+  const over = AbortSignal.any([closed.signal, ended])
   const answering = Object.entries(questions).map(async ([key, { method, params }]) => {
     const { message, requestedSchema } = params
     const elicitation = { method, params: { message, requestedSchema } }

@@ -8,17 +8,17 @@ const NEVER = new AbortController().signal
 
 /** The request with its caller: who it is by the request, what it can by the beginning of its session. */
 export function legacyRequest(app: App, session: Session, ctx: ServerContext): LegacyRequest {
-  const caller = callerOf(ctx, 'legacy')
-  const gone = ctx.http?.req?.signal ?? NEVER
+  const caller = callerOf(app, ctx, 'legacy')
+  const gone = ctx.http?.req?.signal
   return {
     app,
     session,
     id: ctx.mcpReq.id,
-    gone,
+    gone: gone ?? NEVER,
     caller: {
       ...caller,
       elicitation: session.elicitation,
-      signal: AbortSignal.any([caller.signal, gone]),
+      ...(gone && { signal: AbortSignal.any([caller.signal, gone]) }),
     },
   }
 }
