@@ -1,4 +1,4 @@
-import { lambda } from 'runbridge/lambda'
+import { lambda, streamingLambda } from 'runbridge/lambda'
 import { configOf } from './config-of.js'
 import { secretsOf } from './secrets.js'
 
@@ -7,6 +7,7 @@ const {
   RUNBRIDGE_CALLERS,
   RUNBRIDGE_FRONT,
   RUNBRIDGE_CONFIG_PARAMETER,
+  RUNBRIDGE_LISTEN_MS,
   RUNBRIDGE_SECRETS,
   RUNBRIDGE_VERSION,
 } = process.env
@@ -17,10 +18,14 @@ const [config, secrets] = await Promise.all([
   secretsOf(RUNBRIDGE_SECRETS),
 ])
 
-export const handler = await lambda({
+const settings = {
   config,
   env: { ...process.env, ...secrets },
-  callers: RUNBRIDGE_CALLERS === 'iam' ? 'iam' : 'tokens',
-  front: RUNBRIDGE_FRONT === 'api-gateway' ? 'api-gateway' : 'function-url',
+  callers: RUNBRIDGE_CALLERS === 'iam' ? ('iam' as const) : ('tokens' as const),
+  front: RUNBRIDGE_FRONT === 'api-gateway' ? ('api-gateway' as const) : ('function-url' as const),
   ...(RUNBRIDGE_VERSION && { version: RUNBRIDGE_VERSION }),
-})
+}
+
+export const handler = RUNBRIDGE_LISTEN_MS
+  ? await streamingLambda({ ...settings, longestListenMs: Number(RUNBRIDGE_LISTEN_MS) })
+  : await lambda(settings)

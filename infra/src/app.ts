@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { App, Stack, Validations } from 'aws-cdk-lib'
+import { App, Duration, Stack, Validations } from 'aws-cdk-lib'
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { readConfig } from './read-config.js'
@@ -7,7 +7,8 @@ import { RunbridgeServer } from './runbridge-server.js'
 
 /**
  * Deploys one server for the state machines of a configuration file:
- * `npx cdk deploy -c config=runbridge.yaml [-c callers=iam] [-c front=api-gateway] [-c secrets=NAME=ARN,…]`.
+ * `npx cdk deploy -c config=runbridge.yaml [-c callers=iam] [-c front=api-gateway] [-c secrets=NAME=ARN,…]
+ * [-c streaming=true [-c longestListen=SECONDS]]`.
  */
 const app = new App()
 const stack = new Stack(app, 'Runbridge', {
@@ -16,6 +17,7 @@ const stack = new Stack(app, 'Runbridge', {
 const config = resolve(String(app.node.tryGetContext('config') ?? 'example.yaml'))
 const secrets = secretsOf(app.node.tryGetContext('secrets'))
 const { stateMachines, store } = readConfig(config, Object.keys(secrets))
+const longestListen: unknown = app.node.tryGetContext('longestListen')
 new RunbridgeServer(stack, 'Server', {
   config,
   stateMachines,
@@ -23,13 +25,15 @@ new RunbridgeServer(stack, 'Server', {
   secrets,
   callers: choice('callers', ['tokens', 'iam']),
   front: choice('front', ['function-url', 'api-gateway']),
+  streaming: choice('streaming', ['false', 'true']) === 'true',
+  ...(longestListen !== undefined && { longestListen: Duration.seconds(Number(longestListen)) }),
 })
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
 app.synth()
 
 /** One of the values that `-c NAME=VALUE` may have; the first without it. */
 function choice<Value extends string>(name: string, values: readonly [Value, ...Value[]]): Value {
-  const given = app.node.tryGetContext(name) ?? values[0]
+  const given = String(app.node.tryGetContext(name) ?? values[0])
   const found = values.find((value) => value === given)
   if (found === undefined) throw new Error(`-c ${name}=${given}: write one of ${values.join(', ')}.`)
   return found

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dynamodbTable } from '@runbridge/stores/dynamodb'
-import { App, Stack, Validations } from 'aws-cdk-lib'
+import { App, Duration, Stack, Validations } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { StringParameter } from 'aws-cdk-lib/aws-ssm'
@@ -281,6 +281,44 @@ describe('the function', () => {
   })
 })
 
+describe('streaming', () => {
+  it('is a mode of the Function URL and of the handler, which live longer than a stream may', () => {
+    const template = stackOf({ streaming: true, longestListen: Duration.minutes(10) }).template()
+    template.hasResourceProperties('AWS::Lambda::Url', { InvokeMode: 'RESPONSE_STREAM' })
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Timeout: 630,
+      Environment: { Variables: Match.objectLike({ RUNBRIDGE_LISTEN_MS: '600000' }) },
+    })
+  })
+
+  it('bounds a stream to a minute without another word, and asks callers for nothing more', () => {
+    const streaming = stackOf({ streaming: true, callers: 'iam' }).template()
+    const buffered = stackOf({ callers: 'iam' }).template()
+    streaming.hasResourceProperties('AWS::Lambda::Function', {
+      Timeout: 330,
+      Environment: { Variables: Match.objectLike({ RUNBRIDGE_LISTEN_MS: '60000' }) },
+    })
+    for (const type of ['AWS::Lambda::Permission', 'AWS::IAM::Policy'])
+      expect(streaming.findResources(type)).toEqual(buffered.findResources(type))
+  })
+
+  it('is off by default', () => {
+    const template = stackOf().template()
+    template.hasResourceProperties('AWS::Lambda::Url', { InvokeMode: Match.absent() })
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ RUNBRIDGE_LISTEN_MS: Match.absent() }) },
+    })
+  })
+
+  it.each<[string, Partial<RunbridgeServerProps>, string]>([
+    ['longer than a function may', { streaming: true, longestListen: Duration.minutes(15) }, '870 s or less'],
+    ['for a time that nothing has', { longestListen: Duration.minutes(2) }, 'set `streaming` too'],
+    ['behind an HTTP API', { streaming: true, front: 'api-gateway' }, 'does not stream'],
+  ])('is refused %s', (_name, props, message) => {
+    expect(() => stackOf(props)).toThrow(message)
+  })
+})
+
 describe('an HTTP API in front', () => {
   const behind = (props: Partial<RunbridgeServerProps> = {}) =>
     stackOf({ front: 'api-gateway', ...props }).template()
@@ -381,6 +419,7 @@ describe('alarms', () => {
 
 it.each<[string, () => Partial<RunbridgeServerProps>]>([
   ['a Function URL', () => readConfig(EXAMPLE, [])],
+  ['a Function URL that streams', () => ({ streaming: true })],
   ['an HTTP API', () => ({ front: 'api-gateway' })],
   ['an HTTP API for those who sign', () => ({ front: 'api-gateway', callers: 'iam' })],
 ])('cdk-nag (AwsSolutions) finds nothing that is not justified in the code, behind %s', (_name, props) => {

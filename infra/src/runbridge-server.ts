@@ -10,7 +10,13 @@ import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import { Architecture, FunctionUrlAuthType, type Function as LambdaFn, Runtime } from 'aws-cdk-lib/aws-lambda'
+import {
+  Architecture,
+  FunctionUrlAuthType,
+  InvokeMode,
+  type Function as LambdaFn,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda'
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations'
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
@@ -25,6 +31,9 @@ import { ALIASES, BUNDLING } from './bundling.js'
 import { httpApi } from './http-api.js'
 import { grantStore, taskTable } from './task-table.js'
 import { statementsFor, unqualified, type WorkflowAccess } from './workflow-access.js'
+
+/** Any secret of the CDK; all of `ISecret` is not what its own `Secret` is for who has `exactOptionalPropertyTypes`. */
+type ReadableSecret = Pick<ISecret, 'grantRead' | 'secretArn'>
 
 export interface RunbridgeServerProps {
   /**
@@ -44,12 +53,19 @@ export interface RunbridgeServerProps {
   readonly front?: 'function-url' | 'api-gateway'
   /** Requests that an HTTP API passes on. Default 100 a second, in bursts of 200. */
   readonly throttle?: ThrottleSettings
+  /**
+   * Whether `subscriptions/listen` is served, by a Function URL that streams answers. Each stream holds a sandbox and is
+   * billed for as long as it is open. Default false: it is refused, and clients poll.
+   */
+  readonly streaming?: boolean
+  /** How long a stream stays open before its client has to ask again. Default 1 minute, at most 14 minutes. */
+  readonly longestListen?: Duration
   /** Default `dynamodb`. `sealed`: no table, no status changes and no sweeps; see docs/stores.md. */
   readonly store?: 'dynamodb' | 'sealed'
   /** Variables of the configuration that are no secrets. */
   readonly environment?: Readonly<Record<string, string>>
   /** Variables of the configuration that are, each from Secrets Manager. */
-  readonly secrets?: Readonly<Record<string, ISecret>>
+  readonly secrets?: Readonly<Record<string, ReadableSecret>>
   /** Default 512: half of the time of a cold start is spent in loading code, which more memory makes faster. */
   readonly memorySize?: number
   /** Executions at the same time, so that callers can't use up the account's. Default: not bounded. */
@@ -64,8 +80,11 @@ export interface RunbridgeServerProps {
   readonly tableRemovalPolicy?: RemovalPolicy
 }
 
-/** An Express run may take five minutes; nothing else takes more than seconds. */
-const TIMEOUT = Duration.seconds(330)
+/** An Express run may take five minutes; nothing else but a listen takes more than seconds. In seconds. */
+const TIMEOUT = 330
+/** Lambda stops whatever takes longer, in seconds; and what a listen leaves of it. */
+const LONGEST_TIMEOUT = 900
+const LISTEN_MARGIN = 30
 
 const HANDLER = fileURLToPath(new URL('../lambda/handler.ts', import.meta.url))
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -89,6 +108,7 @@ export class RunbridgeServer extends Construct {
     const { config, stateMachines, callers = 'tokens', store = 'dynamodb', secrets = {} } = props
     const { front = 'function-url', logRetention = RetentionDays.ONE_MONTH } = props
     checkFront(props)
+    const listen = listenOf(props)
     const stack = Stack.of(this)
     const logGroup = new LogGroup(this, 'Log', { retention: logRetention })
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
@@ -111,7 +131,7 @@ export class RunbridgeServer extends Construct {
       runtime: Runtime.NODEJS_22_X,
       architecture: Architecture.ARM_64,
       memorySize: props.memorySize ?? 512,
-      timeout: TIMEOUT,
+      timeout: Duration.seconds(Math.max(TIMEOUT, (listen?.toSeconds() ?? 0) + LISTEN_MARGIN)),
       role,
       logGroup,
       onFailure: new SqsDestination(this.deadLetters),
@@ -121,6 +141,7 @@ export class RunbridgeServer extends Construct {
         RUNBRIDGE_CALLERS: callers,
         RUNBRIDGE_FRONT: front,
         RUNBRIDGE_VERSION: version,
+        ...(listen && { RUNBRIDGE_LISTEN_MS: String(listen.toMilliseconds()) }),
         ...(this.table && { RUNBRIDGE_TABLE: this.table.tableName }),
         ...(typeof config !== 'string' && { RUNBRIDGE_CONFIG_PARAMETER: config.parameterName }),
         ...(Object.keys(secrets).length > 0 && { RUNBRIDGE_SECRETS: secretNames(stack, secrets) }),
@@ -179,24 +200,43 @@ export class RunbridgeServer extends Construct {
             ...(props.throttle && { throttle: props.throttle }),
           })
         : undefined
-    this.url = this.api ? `${this.api.apiEndpoint}/mcp` : `${this.functionUrl(callers)}mcp`
+    this.url = this.api ? `${this.api.apiEndpoint}/mcp` : `${this.functionUrl(props)}mcp`
     new CfnOutput(this, 'Url', { value: this.url, description: 'Where clients reach MCP' })
     acknowledge(this, role, statements)
   }
 
-  private functionUrl(callers: 'tokens' | 'iam'): string {
+  private functionUrl({ callers, streaming }: RunbridgeServerProps): string {
     const authType = callers === 'iam' ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE
-    return this.fn.addFunctionUrl({ authType }).url
+    return this.fn.addFunctionUrl({
+      authType,
+      ...(streaming && { invokeMode: InvokeMode.RESPONSE_STREAM }),
+    }).url
   }
 }
 
+/** How long a stream stays open; undefined without streaming. */
+function listenOf({ streaming, longestListen }: RunbridgeServerProps): Duration | undefined {
+  if (!streaming) {
+    if (!longestListen) return undefined
+    throw new Error('`longestListen` bounds streams that are not served: set `streaming` too.')
+  }
+  const listen = longestListen ?? Duration.minutes(1)
+  if (listen.toSeconds() + LISTEN_MARGIN <= LONGEST_TIMEOUT) return listen
+  throw new Error(
+    `\`longestListen\` is ${listen.toSeconds()} s: a function runs for ${LONGEST_TIMEOUT} s at most, and ends its streams before. Write ${LONGEST_TIMEOUT - LISTEN_MARGIN} s or less.`,
+  )
+}
+
 /** What the handler would refuse when it starts, before anything is deployed. */
-function checkFront({ front, stateMachines, throttle }: RunbridgeServerProps): void {
+function checkFront({ front, stateMachines, throttle, streaming }: RunbridgeServerProps): void {
   if (front !== 'api-gateway') {
     if (!throttle) return
     throw new Error(
       '`throttle` is of an HTTP API. Behind a Function URL, `maxConcurrency` bounds the function.',
     )
+  }
+  if (streaming) {
+    throw new Error('An HTTP API does not stream answers: leave `streaming` or `front` out.')
   }
   const express = stateMachines.filter((machine) => machine.express)
   if (express.length === 0) return
@@ -214,7 +254,7 @@ function patternFor(stack: Stack, machines: readonly WorkflowAccess[]) {
   return { ...pattern, detail: { ...detail, stateMachineArn: [...new Set(all)] } }
 }
 
-function secretNames(stack: Stack, secrets: Readonly<Record<string, ISecret>>): string {
+function secretNames(stack: Stack, secrets: Readonly<Record<string, ReadableSecret>>): string {
   return stack.toJsonString(
     Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.secretArn])),
   )

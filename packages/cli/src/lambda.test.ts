@@ -1,7 +1,7 @@
 import { type StepFunctionsEmulator, startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
 import { createToken } from '@runbridge/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LambdaSettings, lambda } from './lambda.js'
+import { type LambdaSettings, lambda, streamingLambda } from './lambda.js'
 
 const HOST = 'abc123.lambda-url.us-east-1.on.aws'
 const pass = { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } }
@@ -18,10 +18,15 @@ afterAll(() => engine.close())
 const AUTH = `  auth: { resourceUrl: "\${RUNBRIDGE_ADDRESS}/mcp", tokens: [{ name: ci, sha256: "${ci.sha256}" }] }`
 const SEALED = 'store: { sealed: { keys: ["$' + '{SEAL}"] } }'
 
-function opened(
-  parts: { auth?: string; store?: string; tool?: string } = {},
-  more: Partial<LambdaSettings> = {},
-) {
+interface Parts {
+  readonly auth?: string
+  readonly store?: string
+  readonly tool?: string
+}
+
+const opened = (parts?: Parts, more?: Partial<LambdaSettings>) => lambda(settingsOf(parts, more))
+
+function settingsOf(parts: Parts = {}, more: Partial<LambdaSettings> = {}): LambdaSettings {
   const machine = parts.tool ?? `stepFunctions: { stateMachineArn: "${engine.stateMachineArn('Standard')}" }`
   const config = [
     'server:',
@@ -32,12 +37,12 @@ function opened(
     `engines: { stepFunctions: { endpoint: "${engine.url}" } }`,
     `tools: [{ name: order, description: It passes., ${machine} }]`,
   ].join('\n')
-  return lambda({
+  return {
     config,
     env: { SEAL: 's'.repeat(32) },
     awsCredentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     ...more,
-  })
+  }
 }
 
 /** One request of a client without tasks, as a Function URL hands it over. */
@@ -116,6 +121,16 @@ describe('a configuration is refused', () => {
       'with an Express state machine behind API Gateway',
       () => opened({ tool: EXPRESS() }, { front: 'api-gateway' }),
       /gives up after 30 s/,
+    ],
+    [
+      'that streams behind an HTTP API',
+      () => streamingLambda(settingsOf({}, { front: 'api-gateway' })),
+      /HTTP APIs of API Gateway do not stream/,
+    ],
+    [
+      'that streams outside of a runtime that can',
+      () => streamingLambda(settingsOf()),
+      /only the Node.js runtimes of Lambda/,
     ],
     ['that is no configuration', () => opened({ auth: '  auth: { tokens: [] }' }), /runbridge.yaml:4/],
   ])('%s', async (_name, open, message) => {

@@ -1,5 +1,13 @@
 import { RunbridgeError, type SecretStore, type TaskStore } from '@runbridge/core'
-import { type Front, type HttpResult, lambdaHandler } from '@runbridge/server/lambda'
+import {
+  type Front,
+  type HttpResult,
+  type LambdaOptions,
+  lambdaHandler,
+  type StreamingHandler,
+  type StreamingLambdaOptions,
+  streamingLambdaHandler,
+} from '@runbridge/server/lambda'
 import { statusChanges } from '@runbridge/step-functions'
 import { dynamodb as openDynamodb } from '@runbridge/stores/dynamodb'
 import { sealed as openSealed } from '@runbridge/stores/sealed'
@@ -45,6 +53,22 @@ const NO_ADDRESS = 'https://address.invalid'
 export async function lambda(
   settings: LambdaSettings,
 ): Promise<(event: unknown) => Promise<HttpResult | undefined>> {
+  return lambdaHandler(await optionsOf(settings))
+}
+
+/**
+ * The same for a Function URL with InvokeMode RESPONSE_STREAM, which serves `subscriptions/listen` too. It needs a Node.js
+ * runtime of Lambda.
+ */
+export async function streamingLambda(
+  settings: LambdaSettings & Pick<StreamingLambdaOptions, 'longestListenMs'>,
+): Promise<StreamingHandler> {
+  const { longestListenMs } = settings
+  const options = await optionsOf(settings)
+  return streamingLambdaHandler({ ...options, ...(longestListenMs !== undefined && { longestListenMs }) })
+}
+
+async function optionsOf(settings: LambdaSettings): Promise<LambdaOptions> {
   const { callers = 'tokens', front, version = '0.0.0', awsCredentials } = settings
   const read = await readerOf(settings)
   const config = withoutHolds(read(NO_ADDRESS))
@@ -64,7 +88,7 @@ export async function lambda(
   )
   const { server } = composition
   const stateMachineArns = tools.flatMap(({ stepFunctions }) => stepFunctions?.stateMachineArn ?? [])
-  return lambdaHandler({
+  return {
     server,
     tools: composition.tools,
     auth:
@@ -81,7 +105,7 @@ export async function lambda(
     ...(options.allowedHosts && { allowedHosts: options.allowedHosts }),
     ...(options.allowedOrigins && { allowedOrigins: options.allowedOrigins }),
     log,
-  })
+  }
 }
 
 const NOBODY_KNOWN =

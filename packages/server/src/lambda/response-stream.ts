@@ -32,8 +32,9 @@ interface AwsLambda {
 }
 
 export function awsLambda(): AwsLambda {
-  const { awslambda } = globalThis as { readonly awslambda?: AwsLambda }
-  if (awslambda) return awslambda
+  // The AWS SDKs make one of their own where there is none.
+  const { awslambda } = globalThis as { readonly awslambda?: Partial<AwsLambda> }
+  if (awslambda?.streamifyResponse && awslambda.HttpResponseStream) return awslambda as AwsLambda
   throw new RunbridgeError(
     'misconfigured',
     'Response streaming needs `awslambda.streamifyResponse`, which only the Node.js runtimes of Lambda have. Turn it off elsewhere.',
