@@ -21,6 +21,7 @@ import type { GateConfig, GoogleWorkflow } from './workflow.js'
 
 /** Answers whose outcome this process does not know, by run, gate and what was sent. */
 export type LostAnswers = Set<string>
+const MOST_LOST = 1_000
 
 export interface Answering {
   readonly engine: Engine
@@ -120,7 +121,7 @@ async function send(
         `The step ${gate.step} waits, and Google knows no callback at the URL that was called; name the variable that holds it (\`urlVariable\`).`,
       )
     }
-    if (!didNothing(thrown)) lost.add(key)
+    if (!didNothing(thrown)) remember(lost, key)
     return { kind: 'failed', error: engineError(thrown, { permission: SEND, resource: run.id }) }
   }
 }
@@ -176,6 +177,16 @@ function arrivedAt(entries: readonly StepEntry[], gate: Gate, { result }: GateCo
   if (!id || !('entry' in id) || result === undefined) return undefined
   const entry = entries.find((each) => each.entryId === id.entry && !inProgress(each))
   return entry && variableAt(entry, `${result}.http_request.body`)
+}
+
+/** Drops the oldest past a bound: such an answer is too late then, as for every other process. */
+function remember(lost: LostAnswers, key: string): void {
+  lost.delete(key)
+  lost.add(key)
+  for (const oldest of lost) {
+    if (lost.size <= MOST_LOST) return
+    lost.delete(oldest)
+  }
 }
 
 function lostKey(run: RunRef, gate: Gate, payload: JsonObject): string {

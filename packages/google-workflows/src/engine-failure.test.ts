@@ -15,9 +15,13 @@ describe('an answer of HTTP', () => {
     expect(httpFailure(502, '').status).toBe('NO_ANSWER')
   })
 
-  it('that keeps the request from Google did nothing', () => {
-    expect(httpFailure(401, '').status).toBe('UNAUTHENTICATED')
-    expect(httpFailure(403, '').status).toBe('PERMISSION_DENIED')
+  it('of a proxy may stand for an answer of Google that it did not let through, but for its limit', () => {
+    for (const status of [401, 403, 407]) {
+      expect(httpFailure(status, '<html>blocked</html>')).toMatchObject({
+        status: 'NO_ANSWER',
+        why: `HTTP ${status}`,
+      })
+    }
     expect(httpFailure(429, '').status).toBe('RESOURCE_EXHAUSTED')
   })
 
@@ -46,6 +50,11 @@ describe('what the client throws', () => {
     for (const thrown of [undefined, null, 'x', new Error('?'), { code: 0 }, { code: 77 }]) {
       expect(clientFailure(thrown).status).toBe('NO_ANSWER')
     }
+  })
+
+  it('is not taken for Google’s word where the library made it up for an answer of HTTP', () => {
+    const made = { code: 7, message: '7 PERMISSION_DENIED: Received HTTP status code 403' }
+    expect(clientFailure(made)).toMatchObject({ status: 'NO_ANSWER', why: 'HTTP 403' })
   })
 
   it('is never passed on with what was sent', () => {

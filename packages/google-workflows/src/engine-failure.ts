@@ -65,6 +65,9 @@ export function clientFailure(thrown: unknown): EngineFailure {
   if (typeof status === 'number') return httpFailure(status, said)
   const rpc = typeof error.code === 'number' ? RPC_STATUSES[error.code - 1] : undefined
   if (rpc === undefined) return new EngineFailure('NO_ANSWER', word(error.code) ?? 'no answer')
+  // An answer of HTTP without a status of gRPC, as a proxy gives it: the library makes up a status.
+  const [, http] = /Received HTTP status code (\d{3})/.exec(said) ?? []
+  if (http !== undefined) return httpFailure(Number(http), '')
   const reason = typeof error.reason === 'string' ? error.reason : undefined
   const permission = error.errorInfoMetadata?.permission
   return new EngineFailure(
@@ -92,10 +95,8 @@ export function httpFailure(status: number, body: string): EngineFailure {
       word(info?.metadata?.permission) ?? named(said),
     )
   }
-  if (status === 401) return new EngineFailure('UNAUTHENTICATED', why)
-  if (status === 403) return new EngineFailure('PERMISSION_DENIED', why)
-  if (status === 429) return new EngineFailure('RESOURCE_EXHAUSTED', why)
-  return new EngineFailure('NO_ANSWER', why)
+  // Whoever limits the rate has not let the call through.
+  return new EngineFailure(status === 429 ? 'RESOURCE_EXHAUSTED' : 'NO_ANSWER', why)
 }
 
 interface ErrorBody {

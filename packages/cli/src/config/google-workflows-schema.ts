@@ -27,6 +27,13 @@ export const googleWorkflowsEngine = z
       .describe(
         'For how long after its start an execution that Google does not list is taken to be on its way, in milliseconds. Default: 60000',
       ),
+    readsPerSecond: z
+      .number()
+      .positive()
+      .optional()
+      .describe(
+        'Looks at executions a second, for each process, in one project. Default: 50, half of what Google lets a project read',
+      ),
   })
   .describe('Google Cloud Workflows. Credentials by the rules of Google, unless a key file is named')
 

@@ -21,13 +21,13 @@ export function openGoogleWorkflows(
   config: Config['engines']['googleWorkflows'],
   { log }: { readonly log?: Log },
 ): OpenEngine<NonNullable<ToolConfig['googleWorkflows']>, ToolConfig> {
-  const { graceMs, ...settings } = config
+  const { graceMs, readsPerSecond, ...settings } = config
   let opened: Promise<Google> | undefined
 
   async function open(): Promise<Google> {
     const clients = await createGoogleWorkflowsClients(settings)
     const warn = (message: string) => log?.warn({ engine: 'google-workflows' }, message)
-    return { clients, backend: googleWorkflows({ clients, visibilityMs: graceMs, warn }) }
+    return { clients, backend: googleWorkflows({ clients, visibilityMs: graceMs, readsPerSecond, warn }) }
   }
 
   return {
