@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parseConfig } from 'runbridge'
 import type { WorkflowAccess } from './workflow-access.js'
@@ -13,7 +14,7 @@ export interface ReadConfig {
  * @param variables the names beside the construct's own; their values are not known here
  */
 export function readConfig(file: string, variables: readonly string[]): ReadConfig {
-  const unknown = Object.fromEntries(variables.map((name) => [name, 'x'.repeat(64)]))
+  const unknown = Object.fromEntries(variables.map((name) => [name, standIn(name)]))
   const result = parseConfig(readFileSync(file, 'utf8'), { ...OF_THE_CONSTRUCT, ...unknown })
   if (!result.ok) {
     const problems = result.problems.map(
@@ -38,6 +39,9 @@ export function readConfig(file: string, variables: readonly string[]): ReadConf
   }
   return { stateMachines: [...machines.values()], store: store.sealed ? 'sealed' : 'dynamodb' }
 }
+
+/** What may stand for any secret, each another one: the hash of a token, a key in base64. */
+const standIn = (name: string) => createHash('sha256').update(name).digest('hex')
 
 /** Known when it is deployed. */
 const OF_THE_CONSTRUCT = {
