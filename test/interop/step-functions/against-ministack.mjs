@@ -7,10 +7,10 @@ import { createStepFunctionsClients, stepFunctions } from '@runbridge/step-funct
 import { root, run } from '../../bin/command.mjs'
 import { serve } from '../../bin/serve.mjs'
 import { call } from '../../faults/call.mjs'
+import { startMinistack, VERSION } from '../ministack.mjs'
 import { machinesFor } from './machines.mjs'
-import { startMinistack, VERSION } from './ministack.mjs'
 
-/** @typedef {import('./ministack.mjs').Ministack} Ministack */
+/** @typedef {import('../ministack.mjs').Ministack} Ministack */
 /** @typedef {import('../checks.mjs').Checks} Checks */
 
 const REGION = 'us-east-1'
