@@ -40,7 +40,7 @@ export function errorResult(text: string): ToolResult {
 
 /** What a result is made of: a task's record, or the end of a synchronous call, which has no task. */
 export type Ended = Pick<TaskRecord, 'state' | 'snapshot' | 'failure' | 'createdAt' | 'endedAt'> &
-  Partial<Pick<TaskRecord, 'taskId' | 'runKey' | 'sealed'>>
+  Partial<Pick<TaskRecord, 'taskId' | 'runKey' | 'sealed' | 'cancel' | 'attached'>>
 
 /**
  * How a task's end becomes a tool result: first the output (alone in its part, since clients compare it),
@@ -77,7 +77,7 @@ const ENDS: Record<TerminalState, (task: Ended, options: ResultOptions) => End> 
   cancelled: (task) => ({
     texts: [
       task.sealed
-        ? 'The task was cancelled. Its run was asked to stop, where that can be; look at the engine for its end.'
+        ? `${sealedText(task)} Look at the engine for its end.`
         : task.snapshot?.error
           ? `The run was cancelled. The engine's reason, as it gave it: ${quoted(task.snapshot.error.message)}`
           : 'The run was cancelled.',
@@ -123,6 +123,17 @@ function failed(task: Ended, options: ResultOptions): End {
     texts.push(heading + cutText(error.detail, cap, 'tail'))
   }
   return { texts, isError: true }
+}
+
+/** Says of a task that was cancelled for its client what became of the run: its end is not the task's any more. */
+export function sealedText({ cancel, attached }: Pick<Ended, 'cancel' | 'attached'>): string {
+  if (cancel) {
+    const told = cancel.sentAt === undefined ? 'is still to be asked to stop' : 'was asked to stop'
+    return `The task was cancelled; its run ${told}.`
+  }
+  return attached
+    ? 'The task was cancelled; it only watched the run, which was started elsewhere and was not asked to stop.'
+    : 'The task was cancelled; its run can not be stopped and was left alone.'
 }
 
 /** Says of a lost run that it may have happened: unknown is neither success nor failure. */

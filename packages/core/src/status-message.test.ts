@@ -71,6 +71,15 @@ describe('statusMessage', () => {
     expect(say({ note: 'The answer to g.1 came too late.' })).toContain('The answer to g.1 came too late.')
   })
 
+  it('says of a sealed task what became of its run: asked to stop, still to be asked, left alone', () => {
+    const wish = { reason: 'enough', requestedAt: NOON }
+    const sealed = { state: 'cancelled', endedAt: NOON, sealed: {} } as const
+    expect(say({ ...sealed, cancel: { ...wish, sentAt: NOON } })).toContain('its run was asked to stop.')
+    expect(say({ ...sealed, cancel: wish })).toContain('is still to be asked to stop.')
+    expect(say({ ...sealed, attached: true })).toContain('only watched the run')
+    expect(say(sealed)).toContain('can not be stopped and was left alone.')
+  })
+
   it('names the failing step', () => {
     const error = { code: 'States.TaskFailed', message: 'declined', step: 'Pay' }
     expect(say({ state: 'failed', endedAt: NOON, snapshot: { ...SNAPSHOT, state: 'failed', error } })).toBe(

@@ -1,4 +1,4 @@
-import { lostText } from './result.js'
+import { lostText, sealedText } from './result.js'
 import type { RunState } from './run.js'
 import { isTerminal } from './run.js'
 import type { Question, Task } from './service/task-service.js'
@@ -18,12 +18,7 @@ const STATES: Record<RunState, (task: TaskRecord) => string> = {
   succeeded: () => 'The run succeeded.',
   failed: (task) => failureLine('The run failed', task),
   timed_out: (task) => failureLine('The run timed out', task),
-  cancelled: ({ sealed, cancel }) => {
-    if (!sealed) return 'The run was cancelled.'
-    return cancel
-      ? 'The task was cancelled; its run was asked to stop.'
-      : 'The task was cancelled; its run can not be stopped and goes on.'
-  },
+  cancelled: (task) => (task.sealed ? sealedText(task) : 'The run was cancelled.'),
   lost: (task) => lostText(task),
 }
 

@@ -1,4 +1,5 @@
 import type { Backend, Capabilities, Workflow } from './backend.js'
+import type { TaskRecord } from './task.js'
 
 /** Who may answer a gate. `elicitation`: only an elicitation answer; `model`: `task_answer` counts too. */
 export type HumanInput = 'off' | 'elicitation' | 'model'
@@ -24,4 +25,16 @@ export interface TaskTool<W extends Workflow = Workflow> {
   }
   /** How long a task is kept after its recorded end, in ms. */
   readonly retainMs: number
+}
+
+/** Why a cancel does not stop the run of a task: it was started elsewhere and is only watched, or nothing stops it. */
+export type Unstoppable = 'watched' | 'unsupported'
+
+/** @param tool of the task; undefined where it is not configured any more */
+export function unstoppable(
+  tool: TaskTool | undefined,
+  { attached }: Pick<TaskRecord, 'attached'>,
+): Unstoppable | undefined {
+  if (attached && !tool?.attach?.cancel) return 'watched'
+  return tool && !tool.capabilities.cancel ? 'unsupported' : undefined
 }

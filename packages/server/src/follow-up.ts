@@ -91,7 +91,7 @@ const cancel: FollowUp = {
   name: 'task_cancel',
   title: 'Stop a task',
   description:
-    'Asks the engine to stop the run of a task. It may end before that; task_status tells how it ended.',
+    'Asks the engine to stop the run of a task, or says that it can not be stopped here. It may end before that; task_status tells how it ended.',
   inputSchema: {
     type: 'object',
     properties: {

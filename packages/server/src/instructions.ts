@@ -6,8 +6,9 @@ import type { Tool } from './tool.js'
  */
 export function defaultInstructions(tools: readonly Tool[]): string | undefined {
   if (tools.every(({ taskSupport }) => taskSupport === 'forbidden')) return undefined
+  const watched = tools.some(({ attach }) => attach !== undefined) ? ', or watches one,' : ','
   return [
-    'Each of these tools starts one run of a workflow, which may take minutes or hours.',
+    `Each of these tools starts one run of a workflow${watched} which may take minutes or hours.`,
     'If a call is answered with a task id in place of the result, the run goes on: call task_status with that id until it gives the result, and do not call the tool again meanwhile.',
     'Each answer names the next call. When it names none, you have the result.',
   ].join(' ')

@@ -40,13 +40,15 @@ function describe(tool: Tool, caller: Pick<Caller, 'tasks'>): JsonObject {
 
 /** What a caller should know of the runs before it starts one, where it is less than one would expect. */
 function promises(tool: Tool, caller: Pick<Caller, 'tasks'>): string[] {
+  const { attach } = tool
   const { start, cancel, execution } = tool.capabilities
   if (execution === 'call') return []
   return [
-    start === 'blind' &&
+    !attach &&
+      start === 'blind' &&
       'If the answer of a start is lost, whether it runs can not be told; check before repeating.',
-    start === 'findable' && 'A start whose answer is lost is looked up, never repeated.',
-    !cancel && 'A run can not be stopped once it has started.',
+    !attach && start === 'findable' && 'A start whose answer is lost is looked up, never repeated.',
+    !cancel && attach?.cancel !== false && 'A run can not be stopped once it has started.',
     !caller.tasks &&
       tool.taskSupport === 'optional' &&
       `A run that takes longer than ${duration(tool.holdMs)} is answered with a task id: go on with task_status then, do not call this again. Results are kept for ${duration(tool.retainMs)}.`,

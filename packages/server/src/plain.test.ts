@@ -43,6 +43,11 @@ describe('the hold', () => {
     expect(answer.result).not.toHaveProperty('taskId')
   })
 
+  it('does not offer to stop what can not be stopped', async () => {
+    await open({ tools: [{ name: 'order', holdMs: 0 }], capabilities: { cancel: false } })
+    expect(text(await call('order'))).toMatch(/It can not be stopped\.$/)
+  })
+
   it('progress strictly increases, under one token, and stops at the end', async () => {
     await open()
     const answering = call('order', {}, { progressToken: 'p' })

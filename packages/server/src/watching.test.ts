@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { httpLegacy } from './testing/legacy-client.js'
 import { type Exchange, send, sendLegacy } from './testing/raw-client.js'
 import { type World, type WorldOptions, world } from './testing/world.js'
 
@@ -115,6 +116,44 @@ describe('a tool that watches runs', () => {
     w.clock.jump(1)
     await succeed()
     expect((await get(taskId)).result.status).toBe('completed')
+  })
+
+  it('never says that task_cancel stops the run, unless it may', async () => {
+    const workflow = { id: 'order' }
+    const tool = { workflow, attach: true, holdMs: 0 }
+    await open({
+      tools: [
+        { name: 'watch', ...tool },
+        { name: 'stopping', ...tool, cancelAttached: true },
+      ],
+    })
+    const watched = text(await call('watch', { run: 'run-1' }, {}))
+    expect(watched).toContain('only watched here: task_cancel does not stop it')
+    expect(watched).not.toContain('stop it with task_cancel')
+    const { taskId } = (await call('watch')).result
+    expect(text(await call('task_status', { taskId, waitSeconds: 0 }, {}))).toContain('does not stop it')
+    expect(text(await call('stopping', { run: 'run-1' }, {}))).toContain('stop it with task_cancel')
+    const { instructions } = (await send(w.http.url, 'server/discover')).result
+    expect(instructions).toContain('starts one run of a workflow, or watches one')
+  })
+
+  it('ends its task at once for a client of 2025-11-25, and says that the run was not asked to stop', async () => {
+    await open()
+    const client = await httpLegacy(w.http.url)
+    const made = await client.ask('tools/call', { name: 'watch', arguments: { run: 'run-1' }, task: {} })
+    const { taskId } = made.result.task
+    expect((await client.ask('tasks/cancel', { taskId })).result).toMatchObject({
+      status: 'cancelled',
+      statusMessage: expect.stringContaining('only watched the run'),
+    })
+    expect(w.backend.callsOf('cancel')).toEqual([])
+  })
+
+  it('promises nothing of starts, since it makes none', async () => {
+    await open({ capabilities: { start: 'findable', cancel: false } })
+    const { tools } = (await send(w.http.url, 'tools/list', {}, TASKS)).result
+    expect(tools[0].description).not.toMatch(/lost|can not be stopped/)
+    expect(tools[2].description).toContain('can not be stopped')
   })
 
   it('stops the run with the permission to', async () => {

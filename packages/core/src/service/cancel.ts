@@ -1,6 +1,7 @@
 import type { CancelResult } from '../backend.js'
 import { RunbridgeError, toRunbridgeError } from '../errors.js'
 import { isSettled, nextEscalation, type TaskRecord, wishDueAt } from '../task.js'
+import { type Unstoppable, unstoppable } from '../tool.js'
 import type { ServiceContext } from './context.js'
 
 /** Sends a wish to cancel that is recorded and due: still unsent, or to be sent again. Whether the run stops is for the engine to say. */
@@ -39,8 +40,8 @@ export async function cancel(
   record: TaskRecord,
   reason: string,
 ): Promise<TaskRecord> {
-  const note = unstoppable(context, record)
-  if (note !== undefined) return (await context.apply(record, { type: 'noted', note })) ?? record
+  const why = unstoppable(context.tool(record.tool), record)
+  if (why) return (await context.apply(record, { type: 'noted', note: NOTES[why] })) ?? record
   const wished = await context.apply(record, { type: 'cancel_requested', reason: reason.slice(0, 256) })
   const sent = wished ? await sendWish(context, wished) : record
   if (context.store.idOf && !isSettled(sent) && sent.cancel?.sentAt === undefined) {
@@ -52,16 +53,11 @@ export async function cancel(
   return sent
 }
 
-/** Why this task may not stop its run, as a sentence for its caller. */
-function unstoppable(context: ServiceContext, record: TaskRecord): string | undefined {
-  const tool = context.tool(record.tool)
-  if (record.attached && !tool?.attach?.cancel) {
-    return 'This task only watches the run, which was started elsewhere, and may not stop it; the wish to cancel changes nothing.'
-  }
-  if (tool && !tool.capabilities.cancel) {
-    return 'This workflow can not be stopped once it runs; the wish to cancel changes nothing.'
-  }
-  return undefined
+/** Why the wish comes to nothing, as a sentence for its caller. */
+const NOTES: Readonly<Record<Unstoppable, string>> = {
+  watched:
+    'This task only watches the run, which was started elsewhere, and may not stop it; the wish to cancel changes nothing.',
+  unsupported: 'This workflow can not be stopped once it runs; the wish to cancel changes nothing.',
 }
 
 /**
@@ -69,7 +65,7 @@ function unstoppable(context: ServiceContext, record: TaskRecord): string | unde
  * which goes to the log alone. `conflict` when the task has ended already.
  */
 export async function seal(context: ServiceContext, record: TaskRecord, reason: string): Promise<TaskRecord> {
-  const sealing = unstoppable(context, record) === undefined ? { reason: reason.slice(0, 256) } : {}
+  const sealing = unstoppable(context.tool(record.tool), record) ? {} : { reason: reason.slice(0, 256) }
   const before = record.version
   const sealed = await context.apply(record, { type: 'sealed', ...sealing })
   if (!sealed) throw new RunbridgeError('task_not_found', 'Task not found')

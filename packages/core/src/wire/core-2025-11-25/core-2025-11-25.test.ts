@@ -115,7 +115,7 @@ describe('the task', () => {
     const sealed = { sealed: {}, cancel: { reason: 'r', requestedAt: NOON } }
     expect(wireTask(inState('cancelled', sealed), ASKED)).toMatchObject({ status: 'cancelled', ttl: null })
     expect(wireTask(inState('cancelled', sealed), ASKED).statusMessage).toContain('asked to stop')
-    expect(wireTask(inState('cancelled', { sealed: {} }), ASKED).statusMessage).toContain('goes on')
+    expect(wireTask(inState('cancelled', { sealed: {} }), ASKED).statusMessage).toContain('left alone')
   })
 })
 
