@@ -23,9 +23,10 @@ const endpointId = 'runbridge-interop'
  * @param {string} url
  * @param {(message: string) => Answer} person answers what is asked
  * @param {Record<string, string>} [headers] of every request
+ * @param {typeof globalThis.fetch} [fetch] what sends them
  */
-export async function connect(url, person, headers = {}) {
-  const open = () => new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
+export async function connect(url, person, headers = {}, fetch = globalThis.fetch) {
+  const open = () => new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers }, fetch })
   const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: 'auto' } })
   await client.connect(open())
   const raw = open()

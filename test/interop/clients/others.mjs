@@ -30,11 +30,14 @@ async function cached(name, fill) {
   return folder
 }
 
-/** The Python that has the clients of PyPI. @returns {Promise<string>} */
-export async function python() {
-  const folder = await cached(`clients-${PYTHON.join('-')}`, async (made) => {
+/**
+ * The Python that has packages of PyPI, by default those of the clients.
+ * @param {readonly string[]} [packages] @param {string} [what] @returns {Promise<string>}
+ */
+export async function python(packages = PYTHON, what = 'clients') {
+  const folder = await cached(`${what}-${packages.join('-')}`, async (made) => {
     await succeed('python3', ['-m', 'venv', made])
-    await succeed(join(made, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...PYTHON])
+    await succeed(join(made, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...packages])
   })
   return join(folder, 'bin/python')
 }

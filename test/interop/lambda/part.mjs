@@ -11,6 +11,7 @@ import { connect } from '../client.mjs'
 import { startFunctionUrl } from './function-url.mjs'
 import { runtimeClient } from './runtime-client.mjs'
 import { startSandbox } from './sandbox.mjs'
+import { signed } from './signed.mjs'
 import { startTable } from './table.mjs'
 
 const TABLE = 'tasks'
@@ -58,8 +59,10 @@ export async function lambda(print) {
   })
   const table = await startTable({ name: TABLE, region: REGION })
   try {
-    const folder = await synthesized(out)
+    const folder = await synthesized(join(out, 'tokens'), 'interop-lambda.yaml')
     await throughTheHandler(checks, { program, folder, engine, endpoint: table.endpoint })
+    const forIam = await synthesized(join(out, 'iam'), 'interop-lambda-iam.yaml', ['-c', 'callers=iam'])
+    await signed(checks, { program, folder: forIam, env: variables(engine, table) })
   } finally {
     await table.close()
     await engine.close()
@@ -72,10 +75,17 @@ export async function lambda(print) {
   return checks.figures
 }
 
-/** The folder of the bundle. @param {string} out */
-async function synthesized(out) {
-  const config = join(root, 'test/fixtures/interop-lambda.yaml')
-  const args = ['synth', '--quiet', '--output', out, '-c', `config=${config}`]
+/** @param {{ url: string }} engine @param {{ endpoint: string }} table */
+const variables = (engine, { endpoint }) => ({
+  RUNBRIDGE_TABLE: TABLE,
+  DYNAMODB_ENDPOINT: endpoint,
+  STEP_FUNCTIONS_ENDPOINT: engine.url,
+})
+
+/** The folder of the bundle. @param {string} out @param {string} fixture @param {readonly string[]} [more] */
+async function synthesized(out, fixture, more = []) {
+  const config = join(root, 'test/fixtures', fixture)
+  const args = ['synth', '--quiet', '--output', out, '-c', `config=${config}`, ...more]
   const { code, output } = await run(bin('cdk'), args, { cwd: join(root, 'infra') })
   if (code !== 0) throw new Error(`cdk synth failed: ${output.trim().slice(-800)}`)
   const asset = readdirSync(out).find((name) => name.startsWith('asset.'))
@@ -90,12 +100,7 @@ async function synthesized(out) {
 async function throughTheHandler({ check }, { program, folder, engine, endpoint }) {
   const { token, sha256 } = createToken()
   const headers = { authorization: `Bearer ${token}` }
-  const env = {
-    TOKEN_SHA256: sha256,
-    RUNBRIDGE_TABLE: TABLE,
-    DYNAMODB_ENDPOINT: endpoint,
-    STEP_FUNCTIONS_ENDPOINT: engine.url,
-  }
+  const env = { TOKEN_SHA256: sha256, ...variables(engine, { endpoint }) }
   const sandbox = await startSandbox({ program, folder, env })
   const front = await startFunctionUrl(sandbox.invoke)
   const name = (/** @type {string} */ what) => `${NAME}: ${what}`
