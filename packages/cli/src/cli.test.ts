@@ -265,7 +265,9 @@ describe('runbridge call and tasks', () => {
       await connection.close()
 
       const unknown = await runbridge('tasks', 'get', 'tsk_nobody', ...at).ended
-      expect(unknown).toMatchObject({ status: 1, err: expect.stringContaining('Task not found') })
+      expect(unknown).toMatchObject({ status: 1, err: 'runbridge: Task not found\n' })
+      const nothing = await runbridge('call', 'nothing', ...at).ended
+      expect(nothing).toMatchObject({ status: 1, err: 'runbridge: Unknown tool: nothing\n' })
     } finally {
       server.kill('SIGTERM')
     }

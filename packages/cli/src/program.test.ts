@@ -44,6 +44,7 @@ describe('the command line', () => {
     [['call', 'greet', '--args', '{'], '--args is no JSON'],
     [['call', 'greet', '--args', '[]'], '--args must be a JSON object'],
     [['tasks', 'answer', 'tsk_1'], 'Say --accept JSON or --decline'],
+    [['tasks', 'get', 'tsk_1', '--url', 'here'], '"here" is no URL'],
   ])('%j says what to write instead', async (args, message) => {
     await expect(run(...args)).rejects.toMatchObject({
       code: 'invalid_input',

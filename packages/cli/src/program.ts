@@ -53,7 +53,7 @@ export async function program(argv: readonly string[], io: Io): Promise<number> 
     .action((name: string) => run(load.token(), async ({ token }) => token(name, io)))
   root
     .command('demo')
-    .description('watch three state machines run as tasks, on an engine inside this process')
+    .description('watch six workflows of three engines run as tasks, on stand-ins inside this process')
     .action(() => run(load.demo(), ({ demo }) => demo({ signal: untilSignal() }, io)))
   root
     .command('call <tool>')

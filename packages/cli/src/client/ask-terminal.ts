@@ -15,8 +15,7 @@ export async function askTerminal(question: ElicitationQuestion): Promise<Applic
     if (action !== 'accept') return { action }
     const content: Record<string, string | number | boolean> = {}
     for (const [name, field] of fieldsOf(question.requestedSchema)) {
-      const label = [field.title ?? name, field.description].filter(Boolean).join(', ')
-      const typed = await terminal.question(`${label} (${String(field.type ?? 'string')}): `)
+      const typed = await terminal.question(fieldPrompt(name, field))
       if (typed !== '') content[name] = readAs(field, typed)
     }
     return { action, content }
@@ -28,6 +27,20 @@ export async function askTerminal(question: ElicitationQuestion): Promise<Applic
 function fieldsOf(schema: unknown): [string, JsonObject][] {
   const properties = isJsonObject(schema) ? schema.properties : undefined
   return isJsonObject(properties) ? (Object.entries(properties) as [string, JsonObject][]) : []
+}
+
+/** `Decision (approve, reject): `: what is asked, and what can be typed. */
+export function fieldPrompt(name: string, field: JsonObject): string {
+  const { title = name, description, type = 'string' } = field
+  const told = typeof description === 'string' ? `. ${description.replace(/\.$/, '')}` : ''
+  return `${String(title)}${told} (${optionsOf(field)?.join(', ') ?? (type === 'boolean' ? 'yes, no' : String(type))}): `
+}
+
+/** An enum as the forms of MCP write it: values, or values with titles. */
+function optionsOf({ enum: values, oneOf: titled }: JsonObject): string[] | undefined {
+  if (Array.isArray(values)) return values.map(String)
+  if (!Array.isArray(titled)) return undefined
+  return titled.map((option) => String(isJsonObject(option) ? option.const : option))
 }
 
 /** What was typed, as the field's type; the server says what of it does not fit. */

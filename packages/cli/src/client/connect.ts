@@ -1,4 +1,4 @@
-import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import {
   type ApplicationElicitResult,
   createTaskSessionFromClient,
@@ -29,15 +29,19 @@ export interface Connection {
 
 const clientInfo = { name: 'runbridge-cli', version }
 
-/** Connects the official client, with tasks, to a server's `/mcp`. */
+/** Connects the official client, with tasks, to a server's `/mcp`. Throws `invalid_input` for what is no URL. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Connection> {
   const { onQuestion, token = process.env.RUNBRIDGE_TOKEN } = options
+  if (!URL.canParse(url)) {
+    throw new RunbridgeError(
+      'invalid_input',
+      `${JSON.stringify(url)} is no URL: write it as http://127.0.0.1:8080/mcp.`,
+    )
+  }
   const http = token ? { requestInit: { headers: { authorization: `Bearer ${token}` } } } : {}
   const capabilities = onQuestion ? { elicitation: { form: {} } } : {}
   const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: 'auto' } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), http)).catch((thrown) => {
-    throw unauthenticated(url, thrown) ?? thrown
-  })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), http))
   const raw = new StreamableHTTPClientTransport(new URL(url), http)
   await raw.start()
   const session = createTaskSessionFromClient(client, {
@@ -64,13 +68,4 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       await client.close()
     },
   }
-}
-
-function unauthenticated(url: string, thrown: unknown): RunbridgeError | undefined {
-  if (!(thrown instanceof SdkHttpError) || thrown.status !== 401) return undefined
-  return new RunbridgeError(
-    'unauthenticated',
-    `${url} wants a token that it knows: put one into the environment variable RUNBRIDGE_TOKEN.`,
-    { cause: thrown },
-  )
 }

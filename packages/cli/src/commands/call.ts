@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, RunbridgeError } from '@runbridge/core'
 import { askTerminal } from '../client/ask-terminal.js'
-import { connect } from '../client/connect.js'
 import { runTool } from '../client/run-tool.js'
+import { withSession } from '../client/with-session.js'
 import { EXIT } from './exit.js'
 import type { Io } from './io.js'
 
@@ -16,17 +16,14 @@ export interface CallOptions {
 /** Calls a tool of a running server and follows it: the result to `out`, what happens on the way to `err`. */
 export async function call(tool: string, options: CallOptions, io: Io): Promise<number> {
   const args = readArguments(options.args)
-  const connection = await connect(options.url, options.interactive ? { onQuestion: askTerminal } : {})
-  try {
-    const end = await runTool(connection.session, tool, args, {
+  return withSession(options.url, options.interactive ? { onQuestion: askTerminal } : {}, async (session) => {
+    const end = await runTool(session, tool, args, {
       onTask: (taskId) => io.err(`task ${taskId}`),
       onChange: ({ status, statusMessage }) => io.err(`${status}  ${statusMessage ?? ''}`),
     })
     for (const text of end.texts) io.out(text)
     return end.isError ? EXIT.failed : EXIT.ok
-  } finally {
-    await connection.close()
-  }
+  })
 }
 
 export function readArguments(text: string): JsonObject {

@@ -1,7 +1,8 @@
 import type { TaskEnabledSession, TaskView } from '@modelcontextprotocol/ext-tasks/client'
 import { isJsonObject, RunbridgeError } from '@runbridge/core'
-import { connect } from '../client/connect.js'
+import type { ConnectOptions } from '../client/connect.js'
 import { resultParts } from '../client/run-tool.js'
+import { withSession } from '../client/with-session.js'
 import { readArguments } from './call.js'
 import { EXIT } from './exit.js'
 import type { Io } from './io.js'
@@ -16,7 +17,7 @@ export interface AnswerOptions {
 
 /** The state of a task, its open questions, its result. */
 export function getTask(url: string, id: string, io: Io): Promise<number> {
-  return withSession(url, true, async (session) => {
+  return withSession(url, SEES_QUESTIONS, async (session) => {
     const view = await session.task(id as TaskId).snapshot()
     showTask(view, io)
     const ended = resultParts(view.raw.result ?? {})
@@ -29,7 +30,7 @@ export function answerTask(url: string, id: string, options: AnswerOptions, io: 
   if ((options.accept === undefined) === (options.decline !== true)) {
     throw new RunbridgeError('invalid_input', 'Say --accept JSON or --decline.')
   }
-  return withSession(url, true, async (session) => {
+  return withSession(url, SEES_QUESTIONS, async (session) => {
     const task = session.task(id as TaskId)
     const questions = questionsOf(await task.snapshot()).map(([key]) => key)
     const key = options.key ?? (questions.length === 1 ? questions[0] : undefined)
@@ -49,7 +50,7 @@ export function answerTask(url: string, id: string, options: AnswerOptions, io: 
 
 /** Asks for a task to be stopped. The engine decides: `tasks get` tells. */
 export function cancelTask(url: string, id: string, io: Io): Promise<number> {
-  return withSession(url, false, async (session) => {
+  return withSession(url, {}, async (session) => {
     const task = session.task(id as TaskId)
     await task.cancel()
     showTask(await task.snapshot(), io)
@@ -59,20 +60,8 @@ export function cancelTask(url: string, id: string, io: Io): Promise<number> {
 
 type TaskId = Parameters<TaskEnabledSession['task']>[0]
 
-/** @param answers whether this client can answer questions; others are not shown any */
-async function withSession(
-  url: string,
-  answers: boolean,
-  use: (session: TaskEnabledSession) => Promise<number>,
-): Promise<number> {
-  const never = async () => ({ action: 'cancel' as const })
-  const connection = await connect(url, answers ? { onQuestion: never } : {})
-  try {
-    return await use(connection.session)
-  } finally {
-    await connection.close()
-  }
-}
+/** Shown only to clients that can answer, so this one says that it can, and puts none to anybody. */
+const SEES_QUESTIONS: ConnectOptions = { onQuestion: async () => ({ action: 'cancel' }) }
 
 function showTask(view: TaskView, io: Io): void {
   io.out(`${view.status}  ${view.statusMessage ?? ''}`)

@@ -58,6 +58,20 @@ describe('a right file', () => {
 describe('a wrong file says where, which rule and what to write instead', () => {
   const table: [what: string, text: string, expected: string[]][] = [
     ['nothing at all', '', ['1:1 tools: is missing: the tools']],
+    ['a list', '- deploy', ['1:1 (file): is a list; write `tools:`, with the tools below it']],
+    [
+      'an empty credential',
+      `engines: { githubActions: { token: "" } }\n${tool('')}`,
+      ['1:36 engines.githubActions.token: is empty: a token; best a reference to the environment'],
+    ],
+    [
+      'a few lines that stand for millions',
+      [
+        'a: &a [x,x,x,x,x,x,x,x,x]',
+        ...[...'bcdefgh'].map((key, index) => `${key}: &${key} [${Array(9).fill(`*${'abcdefg'[index]}`)}]`),
+      ].join('\n'),
+      ['1:1 -: has too many references (`*name`); write them out'],
+    ],
     [
       'no YAML',
       'tools: [',

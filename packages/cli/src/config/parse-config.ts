@@ -31,7 +31,14 @@ export function parseConfigWith(yaml: Yaml, text: string, env: Environment): Con
     return failed(document.errors.map((error) => ({ ...at(error.pos[0]), message: error.message })))
   }
   const unresolved = substituteEnvironment(yaml, document, env)
-  const { config, problems: found } = checkValue(document.toJS() ?? {})
+  let written: unknown
+  try {
+    written = document.toJS() ?? {}
+  } catch {
+    // The parser's guard against a few lines that stand for millions.
+    return failed([{ line: 1, column: 1, message: 'has too many references (`*name`); write them out' }])
+  }
+  const { config, problems: found } = checkValue(written)
   const problems = [...unresolved, ...withoutThoseAt(unresolved, found)].map((problem) => ({
     ...at(offsetOf(yaml, document, problem)),
     path: pathText(problem.path),

@@ -34,6 +34,7 @@ export function problemsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
     }
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key))
     const given = valueAt(value, path)
+    if (given === '' && issue.code === 'too_small') return [{ path, message: `is empty${described(path)}` }]
     if (given === undefined) return [{ path, message: `is missing${described(path)}` }]
     if (issue.code === 'invalid_type') return [{ path, message: wrongType(issue.expected, given, path) }]
     if (issue.code === 'invalid_value') return [{ path, message: wrongOption(issue.values, given) }]
@@ -50,6 +51,7 @@ function unknownKey(path: readonly PropertyKey[], key: string): Problem {
 
 function wrongType(expected: string, given: unknown, path: readonly PropertyKey[]): string {
   const is = `is ${typeName(given)}`
+  if (path.length === 0) return `${is}; write \`tools:\`, with the tools below it`
   const key = String(path.at(-1))
   if (expected === 'string' && typeof given !== 'object') return `${is}; put quotes around it`
   if (expected === 'number' && key.endsWith('Ms')) return `${is}; write milliseconds, such as 45000`
