@@ -8,8 +8,8 @@ import { esbuildOptions } from './bundling.js'
 vi.setConfig({ testTimeout: 60_000 })
 
 /** Bytes of Step Functions with DynamoDB, minified: a cold start loads all of them. Raise it only for what is worth it. */
-const MOST = 1_000_000
-const MOST_GZIPPED = 330_000
+const MOST = 960_000
+const MOST_GZIPPED = 300_000
 
 it('the bundle of the handler has not grown', async () => {
   const { outputFiles, metafile } = await build({
@@ -26,7 +26,7 @@ it('the bundle of the handler has not grown', async () => {
   )
   expect(outside).toEqual([])
   const inputs = Object.keys(metafile.inputs).join('\n')
-  // Of the other engines no more than the names in a configuration, of the other stores nothing.
+  // Of the other engines no more than the names in a configuration, of the other stores nothing; no client of STS.
   for (const unused of [
     'octokit',
     'google-gax',
@@ -35,6 +35,9 @@ it('the bundle of the handler has not grown', async () => {
     'emulators',
     '/pino/',
     'node_modules/yaml/',
+    'nested-clients',
+    'xml-builder',
+    'server/dist/stdio',
   ])
     expect(inputs.includes(unused) && bundled(metafile, unused), unused).toBe(false)
 })

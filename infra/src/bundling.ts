@@ -6,9 +6,10 @@ const instead = (file: string) => fileURLToPath(new URL(`../lambda/instead/${fil
 /** What is never used on Lambda, and what takes its place in the bundle; each file says why. */
 export const ALIASES: Readonly<Record<string, string>> = {
   '@modelcontextprotocol/server/_shims': instead('mcp-shims'),
+  '@modelcontextprotocol/server/stdio': instead('mcp-stdio'),
   '@smithy/core/event-streams': instead('event-streams'),
-  '@aws-sdk/credential-provider-ini': instead('credential-provider-ini'),
   '@aws-sdk/credential-provider-node': instead('credential-provider-node'),
+  '@aws-sdk/credential-providers': instead('credential-providers'),
 }
 
 /**
