@@ -12,6 +12,7 @@ import { startFunctionUrl } from './function-url.mjs'
 import { runtimeClient } from './runtime-client.mjs'
 import { startSandbox } from './sandbox.mjs'
 import { signed } from './signed.mjs'
+import { streaming } from './streaming.mjs'
 import { startTable } from './table.mjs'
 
 const TABLE = 'tasks'
@@ -61,6 +62,7 @@ export async function lambda(print) {
   try {
     const folder = await synthesized(join(out, 'tokens'), 'interop-lambda.yaml')
     await throughTheHandler(checks, { program, folder, engine, endpoint: table.endpoint })
+    await streaming(checks, { program, folder, env: variables(engine, table) }, engine)
     const forIam = await synthesized(join(out, 'iam'), 'interop-lambda-iam.yaml', ['-c', 'callers=iam'])
     await signed(checks, { program, folder: forIam, env: variables(engine, table) })
   } finally {

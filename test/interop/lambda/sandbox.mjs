@@ -3,11 +3,20 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { PassThrough } from 'node:stream'
+import { finished } from 'node:stream/promises'
 
+/**
+ * @typedef {object} Streamed what a function answers piece by piece
+ * @property {number} statusCode
+ * @property {Record<string, string>} headers
+ * @property {PassThrough} body
+ * @property {Promise<void>} ended rejects with what the function throws
+ */
 /**
  * @typedef {object} Sandbox one sandbox of a function, which stands still between its invocations
  * @property {(event: object) => Promise<any>} invoke one at a time; rejects with what the function throws
+ * @property {(event: object) => Promise<Streamed>} stream the same of a function that streams; resolves with the head
  * @property {() => number} invocations how many there were
  * @property {() => boolean} frozen
  * @property {() => number | undefined} initMs from the start of its process to the first time it asked for an event
@@ -19,18 +28,22 @@ import { text } from 'node:stream/consumers'
 
 const PREFIX = '/2018-06-01/runtime'
 const DEADLINE_MS = 30_000
+/** Stands between the head of a streamed answer, which is JSON, and its body. */
+const DELIMITER = Buffer.alloc(8)
+const WITH_HEAD = 'application/vnd.awslambda.http-integration-response'
 
 /**
  * The Runtime API (https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html) in front of AWS's own runtime client
  * with the bundled function. As on AWS the process is stopped as soon as it asks for an event that is not there, and
- * goes on with the next one.
- * @param {{ program: string, folder: string, env: NodeJS.ProcessEnv }} options
+ * goes on with the next one. A streamed answer is read as it comes, whether or not its client still is there.
+ * @param {{ program: string, folder: string, env: NodeJS.ProcessEnv, deadlineMs?: number }} options
  * @returns {Promise<Sandbox>}
  */
-export async function startSandbox({ program, folder, env }) {
-  /** @type {{ id: string, event: object, resolve: (answer: any) => void, reject: (error: Error) => void }[]} */
+export async function startSandbox({ program, folder, env, deadlineMs = DEADLINE_MS }) {
+  /** @typedef {{ id: string, event: object, resolve: (answer: any) => void, reject: (error: Error) => void, streams?: boolean }} Invocation */
+  /** @type {Invocation[]} */
   const queue = []
-  /** @type {Map<string, (typeof queue)[number]>} */
+  /** @type {Map<string, Invocation>} */
   const underWay = new Map()
   /** @type {import('node:http').ServerResponse | undefined} */
   let waiting
@@ -51,13 +64,27 @@ export async function startSandbox({ program, folder, env }) {
       stopped = child.kill('SIGSTOP')
       return
     }
-    const body = await text(request)
     const [, id = '', kind] = /^\/invocation\/([^/]+)\/(response|error)$/.exec(path) ?? []
     const invocation = underWay.get(id)
+    const stream = invocation?.streams ? receive(request, invocation) : undefined
+    /** @type {Buffer[]} */
+    const pieces = []
+    try {
+      for await (const piece of request) {
+        pieces.push(piece)
+        stream?.take(piece)
+      }
+    } catch {
+      return stream?.reject(new Error('the function ended in the middle of its answer'))
+    }
+    const body = Buffer.concat(pieces).toString()
+    const trailer = request.trailers['lambda-runtime-function-error-body']
+    const failure = trailer === undefined ? body : Buffer.from(trailer, 'base64').toString()
     underWay.delete(id)
-    if (kind === 'response') invocation?.resolve(body === '' ? undefined : JSON.parse(body))
-    else if (kind === 'error') invocation?.reject(new Error(body))
-    else giveUp(`The function could not start: ${body}`)
+    if (kind === undefined) giveUp(`The function could not start: ${body}`)
+    else if (kind === 'error' || trailer !== undefined) (stream ?? invocation)?.reject(new Error(failure))
+    else if (stream) stream.end()
+    else invocation?.resolve(body === '' ? undefined : JSON.parse(body))
     response.writeHead(202, { 'content-type': 'application/json' }).end('{}')
   })
   api.listen(0, '127.0.0.1')
@@ -102,26 +129,30 @@ export async function startSandbox({ program, folder, env }) {
     waiting.writeHead(200, {
       'content-type': 'application/json',
       'lambda-runtime-aws-request-id': invocation.id,
-      'lambda-runtime-deadline-ms': String(Date.now() + DEADLINE_MS),
+      'lambda-runtime-deadline-ms': String(Date.now() + deadlineMs),
       'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:runbridge',
     })
     waiting.end(JSON.stringify(invocation.event))
     waiting = undefined
   }
 
+  /** @param {object} event @param {boolean} streams @returns {Promise<any>} */
+  function put(event, streams) {
+    count += 1
+    return new Promise((resolve, reject) => {
+      queue.push({ id: randomUUID(), event, resolve, reject, streams })
+      if (stopped) {
+        child.kill('SIGCONT')
+        stopped = false
+      }
+      if (ended !== undefined) giveUp(ended)
+      else if (underWay.size === 0) hand()
+    })
+  }
+
   return {
-    invoke(event) {
-      count += 1
-      return new Promise((resolve, reject) => {
-        queue.push({ id: randomUUID(), event, resolve, reject })
-        if (stopped) {
-          child.kill('SIGCONT')
-          stopped = false
-        }
-        if (ended !== undefined) giveUp(ended)
-        else if (underWay.size === 0) hand()
-      })
-    },
+    invoke: (event) => put(event, false),
+    stream: (event) => put(event, true),
     invocations: () => count,
     frozen: () => stopped,
     initMs: () => initMs,
@@ -142,4 +173,41 @@ function residentBytes(pid) {
   const file = `/proc/${pid}/status`
   const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(existsSync(file) ? readFileSync(file, 'utf8') : '') ?? []
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
+}
+
+/**
+ * A streamed answer: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
+ * @param {import('node:http').IncomingMessage} request
+ * @param {{ resolve: (answer: Streamed) => void, reject: (error: Error) => void }} invocation
+ */
+function receive(request, { resolve, reject }) {
+  const { 'lambda-runtime-function-response-mode': mode, 'content-type': type } = request.headers
+  const body = new PassThrough()
+  const over = finished(body, { readable: false })
+  over.catch(() => undefined)
+  let start = Buffer.alloc(0)
+  let begun = false
+  return {
+    /** @param {Buffer} piece */
+    take(piece) {
+      if (begun) return void body.write(piece)
+      start = Buffer.concat([start, piece])
+      const at = start.indexOf(DELIMITER)
+      if (at < 0) return
+      begun = true
+      if (mode !== 'streaming' || type !== WITH_HEAD)
+        reject(new Error(`no streamed answer: ${mode}, ${type}`))
+      resolve({ ...JSON.parse(start.subarray(0, at).toString()), body, ended: over })
+      if (start.length > at + DELIMITER.length) body.write(start.subarray(at + DELIMITER.length))
+    },
+    /** @param {Error} error */
+    reject(error) {
+      reject(error)
+      body.destroy(error)
+    },
+    end() {
+      if (!begun) reject(new Error('the answer has no head'))
+      body.end()
+    },
+  }
 }
