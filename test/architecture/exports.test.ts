@@ -30,6 +30,12 @@ test.each(manifests)('$name exports what its folder holds, and nothing else', (f
   expect(subpaths(found)).toHaveLength(expected.length)
 })
 
+test.each(manifests)('$name carries the licence and a page of its own', ({ folder }) => {
+  const text = (path: string) => readFileSync(join(root, path), 'utf8')
+  expect(text(`packages/${folder}/LICENSE`)).toBe(text('LICENSE'))
+  expect(text(`packages/${folder}/README.md`).startsWith(`# ${manifest(folder).name}\n`)).toBe(true)
+})
+
 test.each(manifests)('$name names its subpaths after its files and gives types for each', (found) => {
   for (const [subpath, target] of subpaths(found)) {
     expect(target.types, subpath).toBe(target.default.replace(/\.js$/, '.d.ts'))

@@ -2,12 +2,15 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { root } from '../bin/command.mjs'
 
+/** Where this repository is read by others: pages of packages are shown elsewhere, where relative links lead nowhere. */
+const PUBLISHED = 'https://github.com/runbridge/runbridge/blob/main/'
+
 /** Paths of the repository in inline code: they have to exist as links do. */
 const PATH = /^(?:packages|test|docs|examples|\.ci|\.changeset)\/[\w./-]+$/
 
 /**
  * What in a page leads nowhere: relative links, their anchors, and paths of the repository in inline code. Links to
- * other hosts are not followed.
+ * other hosts are not followed, but those to this repository are.
  * @param {import('./pages.mjs').Page} page
  * @returns {{ links: number, problems: string[] }}
  */
@@ -40,7 +43,8 @@ function* targets(prose) {
   for (const form of forms) {
     for (const match of withoutCode.matchAll(form)) {
       const [, target = ''] = match
-      if (!/^[a-z][a-z0-9+.-]*:/i.test(target)) yield { index: match.index, target }
+      if (!/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith(PUBLISHED))
+        yield { index: match.index, target }
     }
   }
 }
@@ -50,8 +54,9 @@ function* targets(prose) {
  * @param {string} target
  */
 function linkProblem(from, target) {
-  const [path = '', anchor] = target.split('#')
-  const file = path === '' ? from : normalize(join(dirname(from), decodeURI(path)))
+  const published = target.startsWith(PUBLISHED)
+  const [path = '', anchor] = (published ? target.slice(PUBLISHED.length) : target).split('#')
+  const file = path === '' ? from : normalize(join(published ? '' : dirname(from), decodeURI(path)))
   if (file.startsWith('..')) return `the link ${target} leaves the repository`
   if (!existsSync(join(root, file))) return `the link ${target} leads to no file`
   if (anchor === undefined || !file.endsWith('.md') || !statSync(join(root, file)).isFile()) return undefined
