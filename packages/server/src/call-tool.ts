@@ -132,10 +132,6 @@ async function start(
   if (tool.capabilities.execution === 'call') return callNow(app, tool, asked.input, caller)
   const { owner } = caller
   const { taskId, runKey, input } = asked
-  // Where no store knows how many tasks are open, only calls at the same time are bounded.
-  const counted = app.store.lacks?.list === undefined
-  if (counted && (!taskId || !(await app.store.get({ owner, taskId }))))
-    await app.gate.admit(owner, app.service)
   const request = {
     owner,
     tool: tool.name,

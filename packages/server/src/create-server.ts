@@ -72,7 +72,7 @@ export interface RunbridgeOptions {
   /** Times of the task service, and its hook for fault tests. */
   readonly service?: Omit<
     ServiceOptions,
-    'store' | 'tools' | 'clock' | 'ids' | 'log' | 'validate' | 'onRunEnd'
+    'store' | 'tools' | 'clock' | 'ids' | 'log' | 'validate' | 'onRunEnd' | 'maxOpenTasks'
   >
 }
 
@@ -135,6 +135,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
       ids,
       log,
       validate: schemaValidator(),
+      maxOpenTasks: limits.maxOpenTasks,
     }),
     audit,
   )

@@ -3,7 +3,7 @@ import { type Exchange, send, sendLegacy } from './testing/raw-client.js'
 import { QUANTITY, type World, world } from './testing/world.js'
 
 let w: World
-const open = async () => {
+const open = async (limits: object = {}) => {
   const idempotencyKey = ['quantity']
   const tool = { inputSchema: QUANTITY, idempotencyKey, holdMs: 0 }
   w = await world({
@@ -12,6 +12,7 @@ const open = async () => {
       { name: 'confirmed', ...tool, confirm: { message: 'Order {quantity}?' } },
       { name: 'asked', ...tool, askFor: { quantity: { message: 'How many?' } } },
     ],
+    server: { limits: { sweepMs: 1e12, ...limits } },
   })
 }
 afterEach(() => w.close())
@@ -63,6 +64,18 @@ describe('equal calls get one task', () => {
     }
     expect(taskIdIn(await call('confirmed', { quantity: 1 }, TASKS, await confirm()))).not.toBe(ids[0])
     expect(w.backend.executions).toHaveLength(2)
+  })
+
+  it('also where as many tasks are open as may be, which keeps others from starting', async () => {
+    await open({ maxOpenTasks: 1 })
+    const confirm = accept((await call('confirmed')).result.requestState, { confirm: { confirm: true } })
+    const first = taskIdIn(await call('confirmed', { quantity: 1 }, TASKS, confirm))
+    for (const sent of [TASKS, {}])
+      expect(taskIdIn(await call('confirmed', { quantity: 1 }, { ...TASKS, ...sent }, confirm))).toBe(first)
+    const other = accept((await call('confirmed')).result.requestState, { confirm: { confirm: true } })
+    expect(taskIdIn(await call('confirmed', { quantity: 1 }, TASKS, other))).toBe(first)
+    expect((await call('order')).result.content[0].text).toContain('1 open tasks')
+    expect(w.backend.executions).toHaveLength(1)
   })
 
   it('whose values a person gave', async () => {

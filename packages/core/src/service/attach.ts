@@ -6,7 +6,7 @@ import type { TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import type { ServiceContext } from './context.js'
 import { MAX_INTERVAL_MS } from './interval.js'
-import { blankRecord, keep, replay } from './record.js'
+import { blankRecord, keep, replay, turnedAway } from './record.js'
 import type { AttachRequest, CreateOutcome } from './task-service.js'
 
 /** Looks the run up, then records it: nothing is started, so whatever dies in between leaves nothing to settle. */
@@ -26,8 +26,13 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
     (await followed(context, tool, request.reference)) ?? (await look(context, tool, request.reference))
   if (found.kind === 'refused') return found
   const record = attachedRecord(context, tool, request, found.run)
-  const replayed = await keep(context, record)
-  if (replayed) return replayed
+  const withdrawn = context.admission.announce(record)
+  try {
+    const answer = (await keep(context, record)) ?? (await turnedAway(context, record))
+    if (answer) return answer
+  } finally {
+    withdrawn()
+  }
   await request.onRecorded?.()
   context.onStep('handle.leaving')
   return { kind: 'task', task: context.view(context.published(record)), replayed: false }

@@ -7,6 +7,7 @@ import { isTerminal } from '../run.js'
 import type { TaskStore } from '../store.js'
 import { isExpired, type TaskKey, type TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
+import { type Admission, createAdmission } from './admission.js'
 import { createAnnouncements } from './announcements.js'
 import { askAgainIn } from './interval.js'
 import type { Task } from './task-service.js'
@@ -60,6 +61,8 @@ export interface ServiceOptions {
   readonly settlePauseMs?: number
   /** By how much the clocks of two replicas may differ, in ms. Default 2,000. */
   readonly clockAllowanceMs?: number
+  /** How many open tasks one owner may have; a call that would make one more is refused as `limit`. Default: any number. */
+  readonly maxOpenTasks?: number
   /** Called when the run of a sealed task has ended, as `sealed.runEnd` says; nobody else is told. Default: a line in the log. */
   readonly onRunEnd?: (record: TaskRecord) => void
   /** Called at each step of a start; for fault tests. */
@@ -76,6 +79,7 @@ export interface ServiceContext extends Required<Omit<ServiceOptions, 'tools'>> 
    * Undefined when the record is gone.
    */
   apply(record: TaskRecord, ...events: TaskEvent[]): Promise<TaskRecord | undefined>
+  readonly admission: Admission
   view(record: TaskRecord): Task
   /** The record under the id with which its handle leaves. */
   published(record: TaskRecord): TaskRecord
@@ -111,7 +115,7 @@ export function createContext(
       { owner, taskId, tool, run: run?.id, runEnd: sealed?.runEnd },
       'the run of a cancelled task has ended',
     )
-  const { onRunEnd = logRunEnd } = options
+  const { onRunEnd = logRunEnd, maxOpenTasks = Number.POSITIVE_INFINITY } = options
 
   const announce = (before: TaskRecord, after: TaskRecord) => {
     if (after.sealed?.runEnd !== undefined && before.sealed?.runEnd === undefined) {
@@ -135,8 +139,10 @@ export function createContext(
     clockAllowanceMs: 2_000,
     onStep: () => {},
     onRunEnd,
+    maxOpenTasks,
     ...options,
     log,
+    admission: createAdmission(store, maxOpenTasks),
     tool: (name) => tools.get(name),
     async read(key) {
       const record = await store.get(key)

@@ -8,7 +8,7 @@ import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
 import { claimNames, join, namesOf, needsOwnTask } from './idempotency.js'
-import { blankRecord, keep, replay } from './record.js'
+import { blankRecord, keep, replay, turnedAway } from './record.js'
 import { find, notSettled, settle } from './settle.js'
 import type { CreateOutcome, CreateRequest } from './task-service.js'
 
@@ -21,17 +21,23 @@ export async function create(context: ServiceContext, request: CreateRequest): P
   if (!tool) throw new RunbridgeError('misconfigured', `There is no tool named ${request.tool}.`)
   const record = newRecord(context, tool, request)
   const names = namesOf(tool, request)
-  for (;;) {
-    const replayed = await keep(context, record)
-    if (replayed) return replayed
-    if (!names) return start(context, tool, record, request)
-    const claim = await claimNames(context, record, names)
-    if (claim.kind === 'ours') return start(context, tool, record, request)
-    if (claim.kind === 'overdue') return { kind: 'refused', error: overdue() }
-    const theirs = needsOwnTask(record, claim.holder)
-      ? await ownTask(context, record, request, claim.holder)
-      : await join(context, record, names, claim.holder)
-    if (theirs) return theirs
+  const withdrawn = context.admission.announce(record)
+  try {
+    for (;;) {
+      const replayed = await keep(context, record)
+      if (replayed) return replayed
+      const claim = names && (await claimNames(context, record, names))
+      if (!names || claim?.kind === 'ours') {
+        return (await turnedAway(context, record)) ?? (await start(context, tool, record, request))
+      }
+      if (claim?.kind !== 'theirs') return { kind: 'refused', error: overdue() }
+      const theirs = needsOwnTask(record, claim.holder)
+        ? await ownTask(context, record, request, claim.holder)
+        : await join(context, record, names, claim.holder)
+      if (theirs) return theirs
+    }
+  } finally {
+    withdrawn()
   }
 }
 
@@ -45,6 +51,8 @@ async function ownTask(
   const theirs = await replay(context, holder, 'plain')
   const { run, state } = (theirs?.kind === 'task' && theirs.task.record) || {}
   if (run) {
+    const refused = await turnedAway(context, record)
+    if (refused) return refused
     await onRecorded?.()
     return adopt(context, record, run)
   }

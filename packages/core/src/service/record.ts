@@ -80,3 +80,22 @@ export async function replay(
     await clock.sleep(context.settlePauseMs)
   }
 }
+
+/**
+ * The refusal of a record that would be one open task too many; it goes then, since nothing was sent for it. Only asked
+ * for what is new: whoever finds a task that is there already gets it, however many are open.
+ */
+export async function turnedAway(
+  context: ServiceContext,
+  record: TaskRecord,
+): Promise<CreateOutcome | undefined> {
+  try {
+    const error = await context.admission.admit(record)
+    if (!error) return undefined
+    await context.store.delete(record)
+    return { kind: 'refused', error }
+  } catch (thrown) {
+    await context.store.delete(record).catch(() => undefined)
+    throw thrown
+  }
+}

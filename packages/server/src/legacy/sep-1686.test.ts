@@ -636,6 +636,11 @@ describe('8. security', () => {
     expect(result).toMatchObject({ isError: true })
     expect(result.content[0].text).toContain('2 open tasks')
     expect((await client.ask('tasks/get', { taskId: 'c' })).error.code).toBe(-32602)
+    // One that is there is said to be there, and is no further one.
+    expect((await call(client, { taskId: 'a' }).answer).error).toMatchObject({
+      code: -32602,
+      message: 'Task ID already exists: a',
+    })
     const bob = await connect({ as: 'bob' })
     call(bob)
     await created(bob)
