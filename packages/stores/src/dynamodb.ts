@@ -141,7 +141,10 @@ export async function dynamodb(options: DynamodbOptions): Promise<TaskStore & Se
     secret: (name) =>
       use(async () => {
         const key = secretKey(name)
+        const present = (await read(key))?.value?.B
+        if (present) return new Uint8Array(present)
         const made = { born: { S: randomUUID() }, value: { B: new Uint8Array(randomBytes(32)) } }
+        // Whoever comes first: all replicas go by what was written then.
         await writes.put(key, made, 'born')
         return new Uint8Array((await read(key))?.value?.B ?? [])
       }),

@@ -25,17 +25,13 @@ export async function checkTable(
       Item: { ...SCHEMA_KEY, itemVersion: { N: String(ITEM_VERSION) } },
     })
   }
-  for (const [index, hash] of [
-    [LIST_INDEX, 'list'],
-    [DUE_INDEX, 'due'],
-  ] as const) {
-    const items = query({
+  const anyOf = (index: string, hash: string) =>
+    query({
       IndexName: index,
       KeyConditionExpression: '#hash = :none',
       ExpressionAttributeNames: { '#hash': hash },
       ExpressionAttributeValues: { ':none': { S: 'nothing' } },
       Limit: 1,
-    })
-    await items.next()
-  }
+    }).next()
+  await Promise.all([anyOf(LIST_INDEX, 'list'), anyOf(DUE_INDEX, 'due')])
 }
