@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { SFNClient } from '@aws-sdk/client-sfn'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { stepFunctions } from './backend.js'
 import { createStepFunctionsClients } from './clients.js'
 import { CREDENTIALS } from './testing/emulated-engine.js'
@@ -71,6 +71,21 @@ describe('what the clients are made with', () => {
     expect(regional.sync.config.disableHostPrefix).toBe(false)
     given.close()
     regional.close()
+  })
+  it.each([
+    ['AWS_ENDPOINT_URL', {}, true],
+    ['AWS_ENDPOINT_URL_SFN', {}, true],
+    ['AWS_ENDPOINT_URL', { AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'true' }, false],
+  ])('the host is that of %s, with %o', (variable, more, disabled) => {
+    for (const [name, value] of Object.entries({ [variable]: 'http://127.0.0.1:9', ...more }))
+      vi.stubEnv(name, value)
+    try {
+      const clients = made()
+      expect(clients.sync.config.disableHostPrefix).toBe(disabled)
+      clients.close()
+    } finally {
+      vi.unstubAllEnvs()
+    }
   })
 })
 

@@ -13,6 +13,11 @@ export interface StepFunctionsClients {
   readonly starts: StepFunctionsClient
   /** StartSyncExecution: must send each call once and wait longer than the five minutes of an Express run. */
   readonly sync: StepFunctionsClient
+  /**
+   * DescribeMapRun, whose quota is the smallest: should send each call once, so that what throttles it slows down no
+   * other read. Default: `reads`.
+   */
+  readonly mapRuns?: StepFunctionsClient | undefined
   /** Where they talk to; state machines elsewhere are refused. Default: not checked. */
   readonly region?: string | undefined
 }
@@ -39,6 +44,13 @@ export interface CloseableStepFunctionsClients extends StepFunctionsClients {
   close(): void
 }
 
+/** What the SDK itself takes: https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html */
+function endpointOfEnvironment(): string | undefined {
+  const { AWS_ENDPOINT_URL_SFN, AWS_ENDPOINT_URL, AWS_IGNORE_CONFIGURED_ENDPOINT_URLS } = process.env
+  if (AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true') return undefined
+  return AWS_ENDPOINT_URL_SFN || AWS_ENDPOINT_URL || undefined
+}
+
 export function createStepFunctionsClients(
   options: StepFunctionsClientsOptions,
 ): CloseableStepFunctionsClients {
@@ -51,8 +63,9 @@ export function createStepFunctionsClients(
   const common: SFNClientConfig = {
     region,
     ...(profile !== undefined && { profile }),
+    ...(endpoint !== undefined && { endpoint }),
     // StartSyncExecution puts `sync-` before the host, which a given endpoint does not have.
-    ...(endpoint !== undefined && { endpoint, disableHostPrefix: true }),
+    ...((endpoint ?? endpointOfEnvironment()) !== undefined && { disableHostPrefix: true }),
     ...(credentials !== undefined && { credentials }),
   }
   const within = (requestTimeout: number) => ({
@@ -68,6 +81,7 @@ export function createStepFunctionsClients(
       maxAttempts: 3,
       retryMode: 'adaptive',
     }),
+    mapRuns: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 1 }),
     // Stopping twice is stopping once, and an answer that arrived twice is recognised in the history.
     writes: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 3 }),
     // A second attempt would hide what became of the first.
