@@ -9,6 +9,7 @@ import { coldStart } from '../bench/cold-start.mjs'
 import { memoryFigures } from '../bench/memory-figures.mjs'
 import { simulateHour } from '../bench/simulated-hour.mjs'
 import { startUp } from '../bench/start-up.mjs'
+import { taskOnLambda } from '../bench/task-on-lambda.mjs'
 import { throughput } from '../bench/throughput.mjs'
 
 const json = process.argv.includes('--json')
@@ -21,6 +22,7 @@ const PARTS = [
   { part: 'requests', name: 'Requests over HTTP', run: throughput },
   { part: 'start', name: 'Start', run: startUp },
   { part: 'cold-start', name: 'Cold start on Lambda', run: coldStart },
+  { part: 'task', name: 'A task on Lambda with DynamoDB', run: taskOnLambda },
   { part: 'memory', name: 'Memory', run: memoryFigures },
   { part: 'bundle', name: 'Bundle', run: bundleSize },
 ]
