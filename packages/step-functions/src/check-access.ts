@@ -99,7 +99,7 @@ export async function checkAccess(
   features: readonly Feature[],
   context: CallContext,
 ): Promise<AccessReport[]> {
-  const machine = bound({ clients, warn: () => undefined }, { id: stateMachineArn })
+  const machine = bound({ clients }, { id: stateMachineArn })
   if (machine instanceof RunbridgeError) throw machine
   const nowhere = executionArn(machine, `runbridge-check-${randomUUID()}`)
   const probed: Probed = { clients, machine, nowhere, context }

@@ -43,6 +43,14 @@ describe.each(['reset', '503'] as const)('when every call meets a %s', (how) => 
     expect(arrived).toEqual({ StartExecution: 1, StartSyncExecution: 1 })
     expect([...hosts]).toEqual([`127.0.0.1:${port}`])
   })
+  it('the counts of a Map Run are asked for once, since all looks would wait for that quota', async () => {
+    const { backend, arrived } = await failing(how)
+    const mapRunArn = 'arn:aws:states:us-east-1:123456789012:mapRun:deploy/Files:1'
+    const visit = { entered: 2, name: 'Files', type: 'Map', mapRunArn }
+    const marks = { lastEvent: 4, lines: [{ tail: 4, visit }], nested: [], looks: 0 }
+    await backend.get({ id: MACHINE }, { id: EXECUTION, attempt: 0 }, { ...look, progress: true, marks })
+    expect(arrived).toMatchObject({ DescribeMapRun: 1, GetExecutionHistory: 3 })
+  })
   it('a read is repeated, and then unreadable', async () => {
     const { backend, arrived } = await failing(how)
     const result = await backend.get({ id: MACHINE }, { id: EXECUTION, attempt: 0 }, look)

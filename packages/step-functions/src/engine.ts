@@ -3,16 +3,21 @@ import { type CallContext, RunbridgeError, toRunbridgeError } from '@runbridge/c
 import { describableArn, parseStateMachineArn, type StateMachineName } from './arn.js'
 import type { StepFunctionsClient, StepFunctionsClients } from './clients.js'
 import { engineError } from './errors.js'
+import type { MapRunBudget } from './map-run-budget.js'
 import type { StepFunctionsWorkflow } from './workflow.js'
 
 /** What the parts of the backend share. */
 export interface Engine {
   readonly clients: StepFunctionsClients
   readonly warn: (message: string) => void
+  readonly mapRuns: MapRunBudget
 }
 
 /** The names in the workflow's ARN, or why nothing can be asked about it. */
-export function bound(engine: Engine, workflow: StepFunctionsWorkflow): StateMachineName | RunbridgeError {
+export function bound(
+  engine: Pick<Engine, 'clients'>,
+  workflow: StepFunctionsWorkflow,
+): StateMachineName | RunbridgeError {
   try {
     const machine = parseStateMachineArn(workflow.id)
     const region = engine.clients.region

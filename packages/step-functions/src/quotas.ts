@@ -1,3 +1,4 @@
+import type { ReadQuota } from '@runbridge/core'
 import { parseStateMachineArn } from './arn.js'
 
 /** A token bucket of AWS: how many calls at once, and how many a second after that. */
@@ -60,13 +61,25 @@ export function quotasIn(region: string): Readonly<Record<QuotaAction, ApiQuota>
 }
 
 /** Looks a second: each may need one DescribeExecution and one page of history. */
-function readsPerSecond(region: string): number {
+function readsPerSecondIn(region: string): number {
   const { DescribeExecution, GetExecutionHistory } = quotasIn(region)
   return READ_SHARE * Math.min(DescribeExecution.perSecond, GetExecutionHistory.perSecond)
 }
 
 /** What looks at executions of a state machine count against. */
-export function readQuota(stateMachineArn: string, perSecond: number | undefined) {
+export function readQuota(stateMachineArn: string, perSecond: number | undefined): ReadQuota {
   const { account, region } = parseStateMachineArn(stateMachineArn)
-  return { name: `step-functions ${account} ${region}`, perSecond: perSecond ?? readsPerSecond(region) }
+  return { name: `step-functions ${account} ${region}`, perSecond: perSecond ?? readsPerSecondIn(region) }
+}
+
+/**
+ * What the counts of Map Runs are read under: the smallest quota of all, and one of its own.
+ * @param readsPerSecond where it is less than the default, as for one of several processes, this is less by as much
+ */
+export function mapRunQuota(stateMachineArn: string, readsPerSecond: number | undefined): ReadQuota {
+  const { account, region } = parseStateMachineArn(stateMachineArn)
+  const reads = readsPerSecondIn(region)
+  const share = READ_SHARE * Math.min(1, (readsPerSecond ?? reads) / reads)
+  const perSecond = share * quotasIn(region).DescribeMapRun.perSecond
+  return { name: `step-functions DescribeMapRun ${account} ${region}`, perSecond }
 }

@@ -1,4 +1,5 @@
-import type { Marks } from '@runbridge/core'
+import type { Marks, RunRef } from '@runbridge/core'
+import { manualClock } from '@runbridge/core/testing'
 import { describe, expect, it } from 'vitest'
 import { stepFunctions } from './backend.js'
 import {
@@ -17,24 +18,26 @@ const CONSOLE = 'https://us-east-1.console.aws.amazon.com/states/home?region=us-
 
 type Script = Parameters<typeof scriptedClients>[0]
 
-/** Looks at one run again and again; each look tells what it asked of AWS. */
+/** Looks at runs again and again, two seconds apart; each look tells what it asked of AWS. */
 function watched(script: Script, { gates = false } = {}) {
   const clients = scriptedClients(script)
   const warnings: string[] = []
-  const backend = stepFunctions({ clients, warn: (message) => warnings.push(message) })
-  let marks: Marks | undefined
-  const next = async () => {
+  const clock = manualClock()
+  const backend = stepFunctions({ clients, clock, warn: (message) => warnings.push(message) })
+  const marks = new Map<string, Marks>()
+  const lookAt = async (watched: RunRef) => {
     const before = clients.sent.length
-    const result = await backend.get({ id: MACHINE }, run, {
-      ...look,
-      gates,
-      progress: true,
-      ...(marks && { marks }),
-    })
-    if (result.kind === 'snapshot') marks = result.marks ?? marks
+    const known = marks.get(watched.id)
+    const asking = { ...look, gates, progress: true, ...(known && { marks: known }) }
+    const result = await backend.get({ id: MACHINE }, watched, asking)
+    if (result.kind === 'snapshot' && result.marks) marks.set(watched.id, result.marks)
     return { result, asked: clients.sent.slice(before).map(({ command }) => command) }
   }
-  return { next, warnings, clients }
+  const next = () => {
+    clock.jump(2_000)
+    return lookAt(run)
+  }
+  return { next, lookAt, clock, warnings, clients }
 }
 
 async function snapshot(looked: ReturnType<ReturnType<typeof watched>['next']>) {
@@ -234,6 +237,42 @@ describe('a distributed Map', () => {
     const { next } = watched(script({ status: 'SUCCEEDED', itemCounts: counts }))
     await next()
     expect((await next()).asked).toEqual(['DescribeMapRun', 'GetExecutionHistory'])
+  })
+  it('shares what may be read a second with all others, and goes on by the history where that is used up', async () => {
+    const { lookAt, clock, clients } = watched(script({ status: 'RUNNING', itemCounts: counts }))
+    const runs = Array.from({ length: 10 }, (_, n) => ({ id: `${EXECUTION}-${n}`, attempt: 0 }))
+    for (const each of runs) await lookAt(each)
+    for (let second = 0; second < 20; second += 1) {
+      clock.jump(1_000)
+      for (const each of runs) {
+        const { result } = await lookAt(each)
+        expect(result).toMatchObject({ kind: 'snapshot', snapshot: { state: 'running' } })
+      }
+    }
+    const counted = clients.sent.filter(({ command }) => command === 'DescribeMapRun')
+    expect(counted).toHaveLength(10)
+  })
+  it('is counted less often while AWS throttles that, and no look fails for it', async () => {
+    const throttled = awsError('ThrottlingException')
+    const { next, clock, clients } = watched({
+      ...script(throttled),
+      DescribeMapRun: [throttled, throttled, { status: 'RUNNING', itemCounts: counts }],
+    })
+    const sent = () => clients.sent.filter(({ command }) => command === 'DescribeMapRun').length
+    const seconds: number[] = []
+    await next()
+    for (let looks = 1; looks <= 20; looks += 1) {
+      const { result } = await next()
+      expect(result).toMatchObject({ kind: 'snapshot', snapshot: { state: 'running' } })
+      if (sent() > seconds.length) seconds.push(looks * 2)
+    }
+    // Looks are 2 s apart and every other one may count: refused twice, then after 4 s, then after 8 s.
+    expect(seconds.slice(0, 3)).toEqual([2, 6, 14])
+    clock.jump(120_000)
+    await next()
+    const before = sent()
+    for (let looks = 0; looks < 4; looks += 1) await next()
+    expect(sent() - before).toBe(2)
   })
   it('goes on without counts where they may not be read', async () => {
     const { next, warnings } = watched(script(awsError('AccessDeniedException')))

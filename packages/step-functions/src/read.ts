@@ -89,17 +89,23 @@ async function lookAtHistory(reading: Reading): Promise<GetResult | Settled<Obse
   return runningResult(reading, { ...marks, looks: known.looks + 1 })
 }
 
-/** While a Map Run goes on, its counts are all that changes: every other look is at them, instead of the history. */
+/**
+ * While a Map Run goes on, its counts are all that changes: every other look is at them, instead of the history. Where
+ * there is no room for that, or it fails, the look is at the history, and the last counts stand.
+ */
 async function lookAtMapRun(reading: Reading, known: RunMarks): Promise<RunMarks | undefined> {
-  const { engine, context } = reading
+  const { engine, workflow, context } = reading
+  const { mapRuns, clients } = engine
   const arn = currentMap(known)?.mapRunArn
   if (!context.progress || arn === undefined || known.looks % 2 === 1) return undefined
-  const counted = await softly(
-    engine,
-    { id: arn },
-    () => withMapRun(known, arn, engine.clients.reads, context.signal),
-    'states:DescribeMapRun',
-  )
+  if (!mapRuns.admit(workflow.id)) return undefined
+  const count = () => withMapRun(known, arn, clients.mapRuns ?? clients.reads, context.signal)
+  const read = () =>
+    count().catch((thrown: unknown) => {
+      mapRuns.failed(workflow.id)
+      throw thrown
+    })
+  const counted = await softly(engine, { id: arn }, read, 'states:DescribeMapRun')
   return counted && { ...counted, looks: known.looks + 1 }
 }
 
