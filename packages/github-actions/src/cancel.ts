@@ -18,23 +18,30 @@ export async function cancel(
   const asked = { what: `to stop run ${run.id} of ${workflow.id}`, permission: 'Actions: write' }
   try {
     const subject: Subject = { engine, name: parseWorkflowId(workflow.id), run, context }
-    const client = engine.clients.writes
-    const present = await readRun(subject, client)
-    const later = (present.run_attempt ?? run.attempt) > run.attempt
-    const over = present.status === 'completed' && present.conclusion !== 'action_required'
-    if (later || over) return { kind: 'too_late' }
-    await send(engine, {
-      what: `to stop ${runWords(subject)}`,
-      client,
-      route: `POST /repos/{owner}/{repo}/actions/runs/{run_id}/${forced ? 'force-cancel' : 'cancel'}`,
-      path: runPath(subject),
-      signal: context.signal,
-    })
+    if (await isOver(subject)) return { kind: 'too_late' }
+    try {
+      await send(engine, {
+        what: `to stop ${runWords(subject)}`,
+        client: engine.clients.writes,
+        route: `POST /repos/{owner}/{repo}/actions/runs/{run_id}/${forced ? 'force-cancel' : 'cancel'}`,
+        path: runPath(subject),
+        signal: context.signal,
+      })
+    } catch (thrown) {
+      // https://docs.github.com/en/rest/actions/workflow-runs#cancel-a-workflow-run: a conflict, as it is for a run
+      // that has ended, and for one that GitHub has not queued yet.
+      if (statusOf(thrown) === 409 && (await isOver(subject))) return { kind: 'too_late' }
+      throw thrown
+    }
     const after = workflow.forceCancelAfterMs ?? DEFAULT_FORCE_CANCEL_MS
     return forced || after === false ? { kind: 'sent' } : { kind: 'sent', escalateAfterMs: after }
   } catch (thrown) {
-    // https://docs.github.com/en/rest/actions/workflow-runs#cancel-a-workflow-run
-    if (statusOf(thrown) === 409) return { kind: 'too_late' }
     return { kind: 'failed', error: engineError(thrown, asked, engine.now()) }
   }
+}
+
+async function isOver(subject: Subject): Promise<boolean> {
+  const { status, conclusion, run_attempt: attempt } = await readRun(subject, subject.engine.clients.writes)
+  const later = (attempt ?? subject.run.attempt) > subject.run.attempt
+  return later || (status === 'completed' && conclusion !== 'action_required')
 }

@@ -75,11 +75,20 @@ export async function send(engine: Engine, sent: Sent): Promise<Answer> {
     return await request(sent, transport, leaving.left, `${method} ${target}`, { ...body })
   } catch (thrown) {
     const limited = limitedForMs(thrown, engine.now())
-    if (limited !== undefined) engine.pauses.set(sent.client, engine.now() + limited)
+    if (limited !== undefined) {
+      for (const client of sameCredential(engine, sent.client)) {
+        engine.pauses.set(client, engine.now() + limited)
+      }
+    }
     throw transport.sent() ? thrown : notSent(thrown)
   } finally {
     leaving.done()
   }
+}
+
+/** GitHub limits credentials, whatever they are used for. */
+function sameCredential({ clients }: Engine, client: GitHubClient): readonly GitHubClient[] {
+  return client === clients.reviewer ? [client] : [clients.reads, clients.writes]
 }
 
 async function request(
