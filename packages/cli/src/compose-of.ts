@@ -46,16 +46,17 @@ export async function composeOf(
   { engines, openStore, version, freezes = false }: Parts,
   options: CompositionOptions,
 ): Promise<Composition> {
+  // At the same time: on Lambda the first caller waits for both.
+  const [resolved, opened] = await Promise.allSettled([
+    resolveTools(config, engines, options.signal).then(toolsOrThrow),
+    openStore(),
+  ])
   try {
-    const tools = toolsOrThrow(await resolveTools(config, engines, options.signal))
-    const store = await openStore()
-    try {
-      return await joined(config, tools, store, engines, { ...options, version, freezes })
-    } catch (thrown) {
-      await store.close()
-      throw thrown
-    }
+    if (resolved.status === 'rejected') throw resolved.reason
+    if (opened.status === 'rejected') throw opened.reason
+    return await joined(config, resolved.value, opened.value, engines, { ...options, version, freezes })
   } catch (thrown) {
+    if (opened.status === 'fulfilled') await opened.value.close()
     await engines.close()
     throw thrown
   }
