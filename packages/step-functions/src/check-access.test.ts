@@ -1,8 +1,35 @@
+import { DescribeStateMachineCommand } from '@aws-sdk/client-sfn'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { checkAccess } from './check-access.js'
+import type { StepFunctionsClient } from './clients.js'
 import { FEATURES, PERMISSIONS, permissionsFor } from './permissions.js'
 import { emulatedClients, startEngine } from './testing/emulated-engine.js'
 import { awsError, context, MACHINE, scriptedClients } from './testing/scripted-clients.js'
+
+const DISTRIBUTED = JSON.stringify({
+  StartAt: 'Both',
+  States: {
+    Both: {
+      Type: 'Parallel',
+      Branches: [
+        {
+          StartAt: 'Files',
+          States: { Files: { Type: 'Map', ItemProcessor: { ProcessorConfig: { Mode: 'DISTRIBUTED' } } } },
+        },
+      ],
+    },
+  },
+})
+
+/** The emulator runs no distributed Map, so that the definition is given here. */
+function withDefinition(client: StepFunctionsClient): StepFunctionsClient {
+  const send = async (command: never, options: never) => {
+    const answer = (await client.send(command, options)) as object
+    const described = (command as unknown) instanceof DescribeStateMachineCommand
+    return described ? { ...answer, definition: DISTRIBUTED } : answer
+  }
+  return { send: send as unknown as StepFunctionsClient['send'] }
+}
 
 describe('permissions', () => {
   it('are each listed once, on what IAM authorizes', () => {
@@ -34,7 +61,8 @@ describe('checkAccess against an engine', async () => {
     await emulator.close()
   })
   const check = async () => {
-    const reports = await checkAccess(clients, emulator.stateMachineArn('echoes'), FEATURES, context)
+    const asked = { ...clients, reads: withDefinition(clients.reads) }
+    const reports = await checkAccess(asked, emulator.stateMachineArn('echoes'), FEATURES, context)
     return Object.fromEntries(reports.map(({ action, access }) => [action, access]))
   }
   const allowed = {
@@ -77,6 +105,22 @@ describe('checkAccess against an engine', async () => {
 })
 
 describe('checkAccess', () => {
+  it.each([
+    ['asks for the counts of Map Runs where the definition has a distributed Map', DISTRIBUTED, true],
+    ['or may have one', undefined, true],
+    ['and not where each Map is in the history', DISTRIBUTED.replace('DISTRIBUTED', 'INLINE'), false],
+  ])('%s', async (_name, definition, asked) => {
+    const clients = scriptedClients({
+      DescribeStateMachine: { definition },
+      GetExecutionHistory: awsError('ExecutionDoesNotExist'),
+      DescribeMapRun: awsError('AccessDeniedException', '', 400),
+    })
+    const reports = await checkAccess(clients, MACHINE, ['progress', 'map_runs'], context)
+    expect(reports.map(({ action, access }) => [action, access])).toEqual([
+      ['states:GetExecutionHistory', 'allowed'],
+      ...(asked ? [['states:DescribeMapRun', 'missing']] : []),
+    ])
+  })
   it('is unsure, and says why, when AWS answers something else', async () => {
     const clients = scriptedClients({
       DescribeExecution: awsError('ThrottlingException'),

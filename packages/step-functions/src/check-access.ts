@@ -8,11 +8,12 @@ import {
   SendTaskSuccessCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
-import { type CallContext, RunbridgeError } from '@runbridge/core'
+import { type CallContext, isJsonObject, type Json, RunbridgeError } from '@runbridge/core'
 import { executionArn, mapRunArn, type StateMachineName } from './arn.js'
 import type { StepFunctionsClients } from './clients.js'
 import { bound, describeStateMachine } from './engine.js'
 import { engineError, errorName } from './errors.js'
+import { parseJson } from './failure.js'
 import { type Feature, type Grant, permissionsFor } from './permissions.js'
 
 /** `unsure`: AWS can't be asked without an effect, or answered something else; `note` says what. */
@@ -92,7 +93,10 @@ const PROBES: Readonly<Record<string, Probe>> = {
 
 const options = ({ signal }: CallContext) => ({ abortSignal: signal })
 
-/** Asks AWS which of the permissions that the features need are there, by calls that can have no effect. */
+/**
+ * Asks AWS which of the permissions that the features need are there, by calls that can have no effect. `map_runs` needs
+ * none where the definition has no distributed Map.
+ */
 export async function checkAccess(
   clients: StepFunctionsClients,
   stateMachineArn: string,
@@ -104,7 +108,9 @@ export async function checkAccess(
   const nowhere = executionArn(machine, `runbridge-check-${randomUUID()}`)
   const probed: Probed = { clients, machine, nowhere, context }
   const reports: AccessReport[] = []
-  for (const grant of permissionsFor(features, stateMachineArn)) {
+  const needed =
+    features.includes('map_runs') && !(await mayCount(probed)) ? without(features, 'map_runs') : features
+  for (const grant of permissionsFor(needed, stateMachineArn)) {
     reports.push({ ...grant, ...(await probe(grant, probed)) })
   }
   return reports
@@ -124,4 +130,23 @@ async function probe(grant: Grant, probed: Probed): Promise<Pick<AccessReport, '
       ? { access: 'missing', note: error.message }
       : { access: 'unsure', note: asked.doubt }
   }
+}
+
+const without = (features: readonly Feature[], one: Feature) => features.filter((feature) => feature !== one)
+
+/** Whether the definition has a distributed Map, or can't be read: other Maps are counted by the history. */
+async function mayCount({ clients, machine, context }: Probed): Promise<boolean> {
+  const described = await describeStateMachine(clients.reads, machine, context).catch(() => undefined)
+  const definition = described?.definition === undefined ? undefined : parseJson(described.definition)
+  return definition === undefined || hasDistributedMap(definition)
+}
+
+/** At any level: branches and item processors have states of their own. */
+function hasDistributedMap(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(hasDistributedMap)
+  if (!isJsonObject(value)) return false
+  const { Type: type, ItemProcessor: processor } = value
+  const config = isJsonObject(processor) ? processor.ProcessorConfig : undefined
+  const distributed = type === 'Map' && isJsonObject(config) && config.Mode === 'DISTRIBUTED'
+  return distributed || Object.values(value).some(hasDistributedMap)
 }

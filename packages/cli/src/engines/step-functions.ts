@@ -70,11 +70,11 @@ function described(tool: Tool): string {
 function featuresOf(config: ToolConfig, outcome: Tool | RunbridgeError): Feature[] {
   if (!(outcome instanceof RunbridgeError) && outcome.capabilities.execution === 'call') return ['sync']
   return [
-    'start',
+    ...(config.attach ? [] : (['start'] as const)),
     'follow',
-    'cancel',
+    ...(config.attach && !config.cancelAttached ? [] : (['cancel'] as const)),
     'redrive',
-    ...(config.progress ? (['progress'] as const) : []),
+    ...(config.progress ? (['progress', 'map_runs'] as const) : []),
     ...(config.humanInput === 'off' ? [] : (['gates'] as const)),
   ]
 }
