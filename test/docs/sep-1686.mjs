@@ -1,99 +1,117 @@
 import { testTitles } from './musts.mjs'
 
+const THEIRS = 'of the requestor'
+
 /**
- * The numbered requirements of SEP-1686, sections 3, 4, 7 and 8: items counted within their section. A test holds one by
- * its name, which begins with "SEP-1686 NUMBER". `theirs`: a requirement on the requestor.
- * @type {readonly { number: string, says: string, note?: string, theirs?: true }[]}
+ * The requirements of SEP-1686, sections 3, 4, 7 and 8, by section, numbered from 1 within it: what is required, and a note.
+ * A test holds one by its name, which begins with "SEP-1686 NUMBER". Those that are `THEIRS` need none.
+ * @type {Readonly<Record<string, readonly (readonly [says: string, note?: string])[]>>}
  */
-const REQUIREMENTS = [
-  { number: '3.1', says: 'a request with a task id in its metadata makes a task' },
-  { number: '3.2', says: 'tasks/get' },
-  { number: '3.3', says: 'tasks/result' },
-  { number: '3.4', says: 'notifications/tasks/created as soon as the task can be asked for' },
-  {
-    number: '3.5',
-    says: 'tasks/list',
-    note: 'entries have the fields of 2025-11-25 too, and its status words: the method can’t know which form asks',
-  },
-  { number: '3.6', says: 'tasks/delete' },
-  { number: '4.1.1', says: 'without support the metadata is ignored and the request processed normally' },
-  { number: '4.1.2', says: 'the receiver chooses which requests can be tasks' },
-  { number: '4.2.1', says: 'a task id is a string' },
-  { number: '4.2.2', says: 'unique among the tasks of the receiver', note: 'among those of one owner' },
-  { number: '4.2.3', says: 'a used id may be refused', note: 'it is, also after a restart' },
-  { number: '4.3.1', says: 'a task begins as submitted' },
-  { number: '4.3.2', says: 'the paths between statuses; terminal ones are final' },
-  { number: '4.3.3', says: 'straight from submitted to completed' },
-  { number: '4.3.4', says: 'unknown is a last resort', note: 'only for a start that could not be settled' },
-  { number: '4.4.1', says: 'input_required when a request of the task is sent' },
-  { number: '4.4.2', says: 'with the related-task metadata' },
-  { number: '4.4.3', says: 'out of input_required when all responses are there' },
-  { number: '4.4.4', says: 'and not before' },
-  { number: '4.5.1', says: 'the receiver may override keepAlive' },
-  { number: '4.5.2', says: 'the actual keepAlive in tasks/get' },
-  { number: '4.5.3', says: 'an ended task may go after its keepAlive' },
-  { number: '4.5.4', says: 'pollFrequency' },
-  { number: '4.6.1', says: 'a result only of a completed task' },
-  { number: '4.6.2', says: 'an error in any other status' },
-  { number: '4.6.3', says: 'as often as the requestor wants' },
-  {
-    number: '4.7.1',
-    says: 'related-task metadata on every message of a task',
-    note: 'JSON-RPC errors have no metadata',
-  },
-  { number: '4.7.2', says: 'an elicitation has the id of its call’s task' },
-  {
-    number: '4.8.1',
-    says: 'notifications/cancelled for the original request cancels the task',
-    note: 'cancelled once the engine says so: a run that can’t be stopped, or finished first, keeps its result',
-  },
-  { number: '4.8.2', says: 'best effort, as soon as possible' },
-  { number: '4.8.3', says: 'ignored after the end' },
-  { number: '4.8.4', says: 'a cancelled task may go after its keepAlive' },
-  {
-    number: '4.9.1',
-    says: 'pages',
-    note: 'over HTTP not without authentication: callers can’t be told apart',
-  },
-  { number: '4.9.2', says: 'nextCursor whenever there is more' },
-  { number: '4.9.3', says: 'cursors are opaque', theirs: true },
-  { number: '4.9.4', says: 'whatever tasks/get finds is listed', note: 'with the exception of 4.9.1' },
-  { number: '4.10.1', says: 'the receiver decides on a delete' },
-  { number: '4.10.2', says: 'a deleted task goes with all that belongs to it' },
-  { number: '4.10.3', says: 'deletes may be limited', note: 'to ended tasks' },
-  { number: '4.10.4', says: 'sensitive tasks are deleted promptly', theirs: true },
-  { number: '7.1.1', says: 'unknown task id: -32602', note: 'an expired task is an unknown one' },
-  { number: '7.1.2', says: 'unknown cursor: -32602' },
-  { number: '7.1.3', says: 'id in use: -32602' },
-  { number: '7.1.4', says: 'no result yet: -32602' },
-  { number: '7.1.5', says: 'internal error: -32603' },
-  { number: '7.1.6', says: 'errors say why' },
-  { number: '7.2.1', says: 'a failed task has an error' },
-  { number: '7.2.2', says: 'isError completes its task' },
-  {
-    number: '8.1.1',
-    says: 'bound to session and authentication',
-    note: 'to authentication alone: a task outlives its session, so that a client finds it after a restart',
-  },
-  {
-    number: '8.1.2',
-    says: 'without any of both the limitation is documented',
-    note: 'without authentication all callers are one owner, on loopback or pipes only; ids of a client’s own making can be guessed',
-  },
-  {
-    number: '8.1.3',
-    says: 'rates are limited',
-    note: 'calls at a time and open tasks of a caller; polls reach the engine once an interval; rates themselves are for what stands in front',
-  },
-  { number: '8.2.1', says: 'limits on tasks and keepAlive; expired ones are removed' },
-  {
-    number: '8.2.2',
-    says: 'the limits are documented',
-    note: 'maxOpenTasks, maxCalls and retainMs in docs/configuration.md',
-  },
-  { number: '8.3.1', says: 'an audit log', note: 'of calls, answers, cancels and deletes; not of polls' },
-  { number: '8.3.2', says: 'requestors log too', theirs: true },
-]
+const SECTIONS = {
+  3: [
+    ['a request with a task id in its metadata makes a task'],
+    ['tasks/get'],
+    ['tasks/result'],
+    ['notifications/tasks/created as soon as the task can be asked for'],
+    [
+      'tasks/list',
+      'entries have the fields of 2025-11-25 too, and its status words: the method can’t know which form asks',
+    ],
+    ['tasks/delete'],
+  ],
+  4.1: [
+    ['without support the metadata is ignored and the request processed normally'],
+    ['the receiver chooses which requests can be tasks'],
+  ],
+  4.2: [
+    ['a task id is a string'],
+    ['unique among the tasks of the receiver', 'among those of one owner'],
+    ['a used id may be refused', 'it is, also after a restart'],
+  ],
+  4.3: [
+    ['a task begins as submitted'],
+    ['the paths between statuses; terminal ones are final'],
+    ['straight from submitted to completed'],
+    ['unknown is a last resort', 'only for a start that could not be settled'],
+  ],
+  4.4: [
+    ['input_required when a request of the task is sent'],
+    ['with the related-task metadata'],
+    ['out of input_required when all responses are there'],
+    ['and not before'],
+  ],
+  4.5: [
+    ['the receiver may override keepAlive'],
+    ['the actual keepAlive in tasks/get'],
+    ['an ended task may go after its keepAlive'],
+    ['pollFrequency'],
+  ],
+  4.6: [
+    ['a result only of a completed task'],
+    ['an error in any other status'],
+    ['as often as the requestor wants'],
+  ],
+  4.7: [
+    ['related-task metadata on every message of a task', 'JSON-RPC errors have no metadata'],
+    ['an elicitation has the id of its call’s task'],
+  ],
+  4.8: [
+    [
+      'notifications/cancelled for the original request cancels the task',
+      'cancelled once the engine says so: a run that can’t be stopped, or finished first, keeps its result',
+    ],
+    ['best effort, as soon as possible'],
+    ['ignored after the end'],
+    ['a cancelled task may go after its keepAlive'],
+  ],
+  4.9: [
+    ['pages', 'over HTTP not without authentication: callers can’t be told apart'],
+    ['nextCursor whenever there is more'],
+    ['cursors are opaque', THEIRS],
+    ['whatever tasks/get finds is listed', 'with the exception of 4.9.1'],
+  ],
+  '4.10': [
+    ['the receiver decides on a delete'],
+    ['a deleted task goes with all that belongs to it'],
+    ['deletes may be limited', 'to ended tasks'],
+    ['sensitive tasks are deleted promptly', THEIRS],
+  ],
+  7.1: [
+    ['unknown task id: -32602', 'an expired task is an unknown one'],
+    ['unknown cursor: -32602'],
+    ['id in use: -32602'],
+    ['no result yet: -32602'],
+    ['internal error: -32603'],
+    ['errors say why'],
+  ],
+  7.2: [['a failed task has an error'], ['isError completes its task']],
+  8.1: [
+    [
+      'bound to session and authentication',
+      'to authentication alone: a task outlives its session, so that a client finds it after a restart',
+    ],
+    [
+      'without any of both the limitation is documented',
+      'without authentication all callers are one owner, on loopback or pipes only; ids of a client’s own making can be guessed',
+    ],
+    [
+      'rates are limited',
+      'calls at a time and open tasks of a caller; polls reach the engine once an interval; rates themselves are for what stands in front',
+    ],
+  ],
+  8.2: [
+    ['limits on tasks and keepAlive; expired ones are removed'],
+    ['the limits are documented', 'maxOpenTasks, maxCalls and retainMs in docs/configuration.md'],
+  ],
+  8.3: [
+    ['an audit log', 'of calls, answers, cancels and deletes; not of polls'],
+    ['requestors log too', THEIRS],
+  ],
+}
+
+const REQUIREMENTS = Object.entries(SECTIONS).flatMap(([section, items]) =>
+  items.map(([says, note = ''], index) => ({ number: `${section}.${index + 1}`, says, note })),
+)
 
 const NUMBERS = /^SEP-1686 ([\d.]+(?:, [\d.]+)*):/
 
@@ -114,11 +132,11 @@ export function sep1686Requirements() {
       for (const each of meant) held.get(each)?.push(place)
     }
   }
-  return REQUIREMENTS.map(({ number, says, note = '', theirs }) => {
+  return REQUIREMENTS.map(({ number, says, note }) => {
     const places = held.get(number) ?? []
     const bySaying = ['8.1.2', '8.2.2'].includes(number)
-    if (places.length === 0 && !theirs && !bySaying)
+    if (places.length === 0 && note !== THEIRS && !bySaying)
       throw new Error(`No test is named "SEP-1686 ${number}: …"; write one, or say whose requirement it is.`)
-    return { number, says, note: theirs ? 'of the requestor' : note, places }
+    return { number, says, note, places }
   })
 }
