@@ -101,7 +101,7 @@ export interface RunbridgeServer {
   unready(): Promise<string | undefined>
   /** The limits in force. */
   readonly limits: Limits
-  /** Resolves when nothing is under way of what was answered: starts, deliveries, looks of subscriptions that ended. */
+  /** Resolves when nothing is under way of what was answered: starts, deliveries, looks for subscriptions. */
   drain(): Promise<void>
   /**
    * A graceful end: new requests are refused, held calls are answered with what is known, subscriptions end,
@@ -242,7 +242,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
       }
     },
     async drain() {
-      await followers.stopped()
+      await Promise.all([followers.stopped(), subscriptions.looked()])
       await service.drain()
     },
     close() {

@@ -74,22 +74,30 @@ it('a server that was not told for how long refuses, and names the switch', asyn
   expect(error.message).toContain('`streaming`')
 })
 
-it('drain waits for a look that was under way when its stream ended', async () => {
+it.each([
+  ['of the one that follows its task', () => w.store],
+  ['of its own', () => w.server.service],
+])('drain waits for a look %s that was under way when its client left', async (_name, looked) => {
   const { listen } = await open()
   const stream = await listen()
   await stream.next()
   await stream.next()
-  let answer = () => {}
-  const look = w.store.get.bind(w.store)
-  vi.spyOn(w.store, 'get').mockImplementation(async (key) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve
-    })
+  const waiting: (() => void)[] = []
+  const at = looked() as Pick<World['store'], 'get'>
+  const look = at.get.bind(at)
+  const slow = vi.spyOn(at, 'get').mockImplementation(async (key) => {
+    await new Promise<void>((resolve) => void waiting.push(resolve))
     return look(key)
   })
-  await w.clock.advance(LISTEN_MS)
+  const run = await w.run()
+  await w.set(run, () => w.backend.set(run.runKey, { state: 'running', progress: { message: 'on' } }))
+  await until(() => waiting.length > 0)
+  await stream.cancel()
+  await until(async () => (await readsIn(1_000)) === 0)
   const drained = w.server.drain().then(() => 'drained')
-  expect(await Promise.race([drained, until(() => 'waits')])).toBe('waits')
-  answer()
+  const waits = new Promise((resolve) => setImmediate(resolve, 'waits'))
+  expect(await Promise.race([drained, waits])).toBe('waits')
+  slow.mockImplementation(look)
+  for (const answer of waiting) answer()
   expect(await drained).toBe('drained')
 })

@@ -43,10 +43,18 @@ export interface Subscriptions {
   open(wanted: Wanted): Promise<TaskSubscription>
   /** Ends all of them; those who read them say goodbye. */
   closeAll(): void
+  /** Resolves when the looks that are under way for any of them are over, those of closed ones too. */
+  looked(): Promise<void>
 }
 
 export function createSubscriptions(app: App, followers: Followers): Subscriptions {
   const open = new Map<TaskSubscription, Owner>()
+  const looks = new Set<Promise<unknown>>()
+
+  function track<T>(look: Promise<T>): Promise<T> {
+    looks.add(look)
+    return look.finally(() => looks.delete(look))
+  }
 
   function admit(owner: Owner): void {
     const { maxSubscriptions, maxSubscriptionsInAll } = app.limits
@@ -67,14 +75,16 @@ export function createSubscriptions(app: App, followers: Followers): Subscriptio
       const taskIds = wanted.taskIds.filter((_, index) => known[index])
       // After the last await, so that those who open at the same moment see each other.
       admit(owner)
-      const subscription = subscribe(app, { ...wanted, taskIds }, followers.follow, () =>
-        open.delete(subscription),
-      )
+      const closed = () => open.delete(subscription)
+      const subscription = subscribe(app, { ...wanted, taskIds }, followers.follow, track, closed)
       open.set(subscription, owner)
       return subscription
     },
     closeAll() {
       for (const subscription of [...open.keys()]) subscription.close()
+    },
+    async looked() {
+      await Promise.allSettled(looks)
     },
   }
 }
@@ -93,6 +103,7 @@ function subscribe(
   app: App,
   { id, caller, taskIds }: Wanted,
   follow: Followers['follow'],
+  track: <T>(look: Promise<T>) => Promise<T>,
   closed: () => void,
 ): TaskSubscription {
   const due = new Set(taskIds)
@@ -151,7 +162,7 @@ function subscribe(
           })
           continue
         }
-        const notification = await news(taskId)
+        const notification = await track(news(taskId))
         if (notification && !over) return notification
       }
       subscription.close()
