@@ -8,6 +8,7 @@ import type { DynamoDbClient, Item } from './dynamodb/client.js'
 import { type DynamodbOptions, dynamodb, dynamodbTable } from './dynamodb.js'
 import { type CuttableProxy, cuttableProxy } from './testing/cuttable-proxy.js'
 import { LOCAL, startTestDynamodb, type TestDynamodb } from './testing/dynamodb.js'
+import { expectFirstRecords } from './testing/first-records.js'
 
 let server: TestDynamodb
 let proxy: CuttableProxy
@@ -115,16 +116,7 @@ describe('items', () => {
       await server.client.putItem({ TableName: table, Item: Item as never })
     }
     const store = await open()
-    expect(await store.get({ owner: 'local', taskId: 'tsk_a' })).toMatchObject({
-      version: 3,
-      runKey: 'rb-1',
-      createdAt: 10,
-      cancel: { reason: "it's enough", requestedAt: 30 },
-    })
-    const { records } = await store.list('local', {}, 10)
-    expect(records.map((record) => record.taskId)).toEqual(['tsk_b', 'tsk_a'])
-    expect(records[0]?.snapshot?.output).toMatchObject({ ok: 'grün' })
-    expect(await store.byRun({ runId: 'run-2' })).toHaveLength(1)
+    const records = await expectFirstRecords(store)
     expect(await store.byRun({ runKey: 'rb-1' })).toHaveLength(1)
     expect(await store.claim('local', 'n', 'tsk_a')).toBe('tsk_b')
     expect(await store.sweep(1041, 10)).toMatchObject({ removed: 1, due: [{ taskId: 'tsk_a' }] })

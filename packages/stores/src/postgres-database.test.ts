@@ -8,6 +8,7 @@ import { openPool } from './postgres/pool.js'
 import { SCHEMA_VERSION } from './postgres/schema.js'
 import { type PostgresOptions, postgres } from './postgres.js'
 import { type CuttableProxy, cuttableProxy } from './testing/cuttable-proxy.js'
+import { expectFirstRecords } from './testing/first-records.js'
 import { dropSchema, newSchema, postgresUrl, psql } from './testing/postgres.js'
 
 let url: string
@@ -150,16 +151,7 @@ describe('the schema', () => {
     const dump = readFileSync(new URL('./fixtures/postgres-schema-1.sql', import.meta.url), 'utf8')
     await psql(url, dump.replaceAll(/\bS([.;])/g, `${schema}$1`))
     const store = await open()
-    expect(await store.get({ owner: 'local', taskId: 'tsk_a' })).toMatchObject({
-      version: 3,
-      runKey: 'rb-1',
-      createdAt: 10,
-      cancel: { reason: "it's enough", requestedAt: 30 },
-    })
-    const { records } = await store.list('local', {}, 10)
-    expect(records.map((record) => record.taskId)).toEqual(['tsk_b', 'tsk_a'])
-    expect(records[0]?.snapshot?.output).toEqual({ ok: 'grün' })
-    expect(await store.byRun({ runId: 'run-2' })).toHaveLength(1)
+    const records = await expectFirstRecords(store)
     expect(await store.claim('local', 'name', 'tsk_a')).toBe('tsk_a')
     expect(await store.sweep(1041, 10)).toMatchObject({ removed: 1, due: [{ taskId: 'tsk_a' }] })
     expect(await store.update(records[1]!)).toBe('updated')

@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from './sqlite/open.js'
 import { SCHEMA_VERSION } from './sqlite/schema.js'
 import { sqlite } from './sqlite.js'
+import { expectFirstRecords } from './testing/first-records.js'
 
 let folder: string
 let path: string
@@ -164,16 +165,7 @@ describe('the schema', () => {
     const dump = fileURLToPath(new URL('./fixtures/sqlite-schema-1.sql', import.meta.url))
     raw((db) => db.exec(readFileSync(dump, 'utf8')))
     const store = open()
-    expect(await store.get({ owner: 'local', taskId: 'tsk_a' })).toMatchObject({
-      version: 3,
-      runKey: 'rb-1',
-      createdAt: 10,
-      cancel: { reason: "it's enough", requestedAt: 30 },
-    })
-    const { records } = await store.list('local', {}, 10)
-    expect(records.map((record) => record.taskId)).toEqual(['tsk_b', 'tsk_a'])
-    expect(records[0]?.snapshot?.output).toEqual({ ok: 'grün' })
-    expect(await store.byRun({ runId: 'run-2' })).toHaveLength(1)
+    const records = await expectFirstRecords(store)
     expect(await store.sweep(1041, 10)).toMatchObject({ removed: 1, due: [{ taskId: 'tsk_a' }] })
     expect(await store.update(records[1]!)).toBe('updated')
     expect(await store.claim('local', 'n', 'tsk_a')).toBe('tsk_a')
