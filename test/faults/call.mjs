@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 const VERSION = '2026-07-28'
-const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } }
+export const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } }
 /** Of a client without tasks. */
 export const PLAIN = { elicitation: {} }
 

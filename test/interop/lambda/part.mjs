@@ -8,6 +8,7 @@ import { createToken } from '@runbridge/server'
 import { bin, root, run } from '../../bin/command.mjs'
 import { createChecks } from '../checks.mjs'
 import { connect } from '../client.mjs'
+import { againstMinistack } from './against-ministack.mjs'
 import { startFunctionUrl } from './function-url.mjs'
 import { runtimeClient } from './runtime-client.mjs'
 import { startSandbox } from './sandbox.mjs'
@@ -51,8 +52,16 @@ export async function lambda(print) {
   const program = await runtimeClient(print)
   if (program === undefined) {
     checks.skip(NAME, 'aws-lambda-ric can not be built here; what is missing stands above')
-    return checks.figures
+  } else {
+    await underTheRuntimeClient(checks, program)
   }
+  await againstMinistack(checks, print, program)
+  checks.skip('AWS itself', 'there is no account here')
+  return checks.figures
+}
+
+/** @param {import('../checks.mjs').Checks} checks @param {string} program */
+async function underTheRuntimeClient(checks, program) {
   const out = mkdtempSync(join(tmpdir(), 'runbridge-cdk-'))
   const engine = await startStepFunctionsEmulator({
     region: REGION,
@@ -70,11 +79,6 @@ export async function lambda(print) {
     await engine.close()
     rmSync(out, { recursive: true, force: true })
   }
-  checks.skip(
-    'AWS itself',
-    'there is no account here: Function URL, EventBridge, IAM and the template’s deployment',
-  )
-  return checks.figures
 }
 
 /** @param {{ url: string }} engine @param {{ endpoint: string }} table */
