@@ -49,3 +49,27 @@ export function setFaults<Target, Fault, Request extends FaultRequest<Target, Fa
   rest(parsed.data)
   return [200, faults.pending()]
 }
+
+/** Answers what every stand-in can tell: the calls that arrived, and the faults that are pending. */
+export function commonControl(
+  { calls, faults }: { readonly calls: Calls; readonly faults: Pick<Script<never, never>, 'pending'> },
+  method: string,
+  path: string,
+): [number, unknown] {
+  switch (`${method} ${path.slice(controlPrefix.length)}`) {
+    case 'DELETE calls':
+      calls.reset()
+      return [200, calls.report()]
+    case 'GET calls':
+      return [200, calls.report()]
+    case 'GET faults':
+      return [200, faults.pending()]
+    default:
+      return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
+  }
+}
+
+interface Calls {
+  report(): unknown
+  reset(): void
+}

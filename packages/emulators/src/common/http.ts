@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as SocketServer } from 'node:net'
 
 /** AWS refuses larger requests too: 1 MB. */
@@ -31,9 +31,43 @@ export async function listenOnLoopback(server: SocketServer, port: number): Prom
   return (server.address() as AddressInfo).port
 }
 
-export function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
+export interface Listening {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** An HTTP server on loopback; port 0 takes one from the system. A request that `serve` can't finish is cut off. */
+export async function serveHttp(
+  serve: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>,
+  port: number,
+): Promise<Listening> {
+  const server = createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch(() => outgoing.destroy())
   })
+  const bound = await listenOnLoopback(server, port)
+  return {
+    url: `http://127.0.0.1:${bound}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** What a fault shows instead of an answer of the API. */
+export type Faulty =
+  /** A page, as from a proxy. */
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'reset' }
+  /** No answer until the stand-in closes. */
+  | { readonly kind: 'nothing' }
+
+export function sendFaulty(outgoing: ServerResponse, faulty: Faulty): void {
+  if (faulty.kind === 'status') {
+    outgoing.writeHead(faulty.status, { 'content-type': 'text/html' })
+    outgoing.end(`<html><body>${faulty.status}</body></html>`)
+  } else if (faulty.kind === 'reset') {
+    outgoing.socket?.resetAndDestroy()
+  }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { controlPrefix, goTogether, setFaults } from '../common/control.js'
+import { commonControl, controlPrefix, goTogether, setFaults } from '../common/control.js'
 import type { CallLog } from './calls.js'
 import { type FaultScript, type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
 import { lastAttempt } from './run.js'
@@ -65,18 +65,11 @@ export function control(
   body: string,
 ): [number, unknown] {
   switch (`${method} ${path.slice(controlPrefix.length)}`) {
-    case 'GET calls':
-      return [200, calls.report()]
-    case 'DELETE calls':
-      calls.reset()
-      return [200, calls.report()]
     case 'GET runs':
       return [200, runReports(state)]
-    case 'GET faults':
-      return [200, faults.pending()]
     case 'POST faults':
       return setFaults(faultRequest, faults, body)
     default:
-      return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
+      return commonControl({ calls, faults }, method, path)
   }
 }

@@ -1,6 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { controlPrefix } from '../common/control.js'
-import { bodyOf, closeServer, isForLoopback, listenOnLoopback, MAX_BODY_BYTES } from '../common/http.js'
+import {
+  bodyOf,
+  isForLoopback,
+  type Listening,
+  MAX_BODY_BYTES,
+  sendFaulty,
+  serveHttp,
+} from '../common/http.js'
 import { control } from './control.js'
 import { type Incoming, type Outgoing, type Responder, respond } from './respond.js'
 
@@ -8,18 +15,9 @@ const blobPrefix = '/_blobs/'
 /** Below the root as on github.com, or where GitHub Enterprise Server has it. */
 const enterprisePrefix = '/api/v3'
 
-export interface Listening {
-  readonly url: string
-  close(): Promise<void>
-}
-
 /** Serves the API, what it redirects to and the control routes on loopback. Port 0 takes one from the system. */
-export async function listen(responder: Responder, port: number): Promise<Listening> {
-  const server = createServer((incoming, outgoing) => {
-    serve(responder, incoming, outgoing).catch(() => outgoing.destroy())
-  })
-  const bound = await listenOnLoopback(server, port)
-  return { url: `http://127.0.0.1:${bound}`, close: () => closeServer(server) }
+export function listen(responder: Responder, port: number): Promise<Listening> {
+  return serveHttp((incoming, outgoing) => serve(responder, incoming, outgoing), port)
 }
 
 async function serve(
@@ -71,21 +69,9 @@ function sendBlob(
 }
 
 function send(outgoing: ServerResponse, answer: Outgoing): void {
-  switch (answer.kind) {
-    case 'reply':
-      if (answer.body !== undefined) sendJson(outgoing, answer.status, answer.body, answer.headers)
-      else outgoing.writeHead(answer.status, answer.headers).end()
-      return
-    case 'page':
-      outgoing.writeHead(answer.status, { 'content-type': 'text/html' })
-      outgoing.end(`<html><body>${answer.status}</body></html>`)
-      return
-    case 'reset':
-      outgoing.socket?.resetAndDestroy()
-      return
-    case 'nothing':
-      return
-  }
+  if (answer.kind !== 'reply') sendFaulty(outgoing, answer)
+  else if (answer.body !== undefined) sendJson(outgoing, answer.status, answer.body, answer.headers)
+  else outgoing.writeHead(answer.status, answer.headers).end()
 }
 
 function sendJson(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Faulty } from '../common/http.js'
 import type { CallLog } from './calls.js'
 import {
   type ApiError,
@@ -31,9 +32,7 @@ export interface Incoming {
 export type Outgoing =
   | (Reply & { readonly kind: 'reply' })
   /** Not JSON. */
-  | { readonly kind: 'page'; readonly status: number }
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'nothing' }
+  | Faulty
 
 /** A request that reached an operation, and its reply: what GitHub's description can be held against. */
 export interface Exchange {
@@ -132,7 +131,7 @@ function withoutEffect(fault: Fault, state: EmulatorState): Outgoing | undefined
       return failed(primaryLimit('1', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }))
     }
     case 'status':
-      return { kind: 'page', status: fault.status }
+      return { kind: 'status', status: fault.status }
     case 'dropBeforeExecuting':
       return { kind: 'reset' }
     case 'hang':

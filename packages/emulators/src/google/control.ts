@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { controlPrefix, goTogether, setFaults } from '../common/control.js'
+import { commonControl, controlPrefix, goTogether, setFaults } from '../common/control.js'
 import type { Dispatcher } from './dispatch.js'
 import { type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
 import { executionResource, type Resource } from './resources.js'
@@ -50,22 +50,15 @@ export function control(
   body: string,
 ): [number, unknown] {
   switch (`${method} ${path.slice(controlPrefix.length)}`) {
-    case 'GET calls':
-      return [200, calls.report()]
-    case 'DELETE calls':
-      calls.reset()
-      return [200, calls.report()]
     case 'GET executions':
       return [200, executionViews(state)]
     case 'GET callbacks':
       return [200, openCallbacks(state)]
-    case 'GET faults':
-      return [200, faults.pending()]
     case 'POST faults':
       return setFaults(faultRequest, faults, body, ({ forget }) => {
         if (forget !== undefined) faults.forget(forget)
       })
     default:
-      return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
+      return commonControl({ calls, faults }, method, path)
   }
 }

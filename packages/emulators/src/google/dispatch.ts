@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Faulty } from '../common/http.js'
 import type { CallLog, StartCall, Surface } from './calls.js'
 import { type ApiError, apiError, denied, isApiError } from './errors.js'
 import type { Fault, FaultScript, Operation } from './faults.js'
@@ -10,9 +11,7 @@ import type { EmulatorState } from './state.js'
 export type Answer =
   | { readonly kind: 'resource'; readonly resource: Resource }
   | { readonly kind: 'error'; readonly error: ApiError }
-  | { readonly kind: 'status'; readonly status: number }
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'nothing' }
+  | Faulty
 
 export interface Dispatcher {
   readonly state: EmulatorState

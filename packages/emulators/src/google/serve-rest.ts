@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { controlPrefix } from '../common/control.js'
-import { bodyOf, isForLoopback } from '../common/http.js'
+import { bodyOf, isForLoopback, sendFaulty } from '../common/http.js'
 import { control } from './control.js'
 import { type Answer, type Dispatcher, dispatch } from './dispatch.js'
 import { type ApiError, apiError, RPC_CODES } from './errors.js'
@@ -42,15 +42,8 @@ function send(outgoing: ServerResponse, answer: Answer, numericEnums: boolean): 
     case 'error':
       sendError(outgoing, answer.error)
       return
-    case 'status':
-      outgoing.writeHead(answer.status, { 'content-type': 'text/html' })
-      outgoing.end(`<html><body>${answer.status}</body></html>`)
-      return
-    case 'reset':
-      outgoing.socket?.resetAndDestroy()
-      return
-    case 'nothing':
-      return
+    default:
+      sendFaulty(outgoing, answer)
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { controlPrefix, goTogether, setFaults } from '../common/control.js'
+import { commonControl, controlPrefix, goTogether, setFaults } from '../common/control.js'
 import type { CallLog } from './calls.js'
 import { type FaultScript, type FaultTarget, faultSchema, isFaultTarget } from './faults.js'
 import type { EmulatorState } from './state.js'
@@ -69,23 +69,16 @@ export function control(
 ): [number, unknown] {
   const { state, faults, calls } = controlled
   switch (`${method} ${path.slice(controlPrefix.length)}`) {
-    case 'GET calls':
-      return [200, calls.report()]
-    case 'DELETE calls':
-      calls.reset()
-      return [200, calls.report()]
     case 'GET executions':
       return [200, executionViews(state)]
     case 'GET tasks':
       return [200, state.tokens.openTasks()]
-    case 'GET faults':
-      return [200, faults.pending()]
     case 'POST faults':
       return setFaults(faultRequest, faults, body, ({ hide, forget }) => {
         if (hide) faults.hide(hide.executionArn, hide.times)
         if (forget !== undefined) faults.forget(forget)
       })
     default:
-      return [404, { message: `No control route ${method} ${path}; see the package's README.` }]
+      return commonControl({ calls, faults }, method, path)
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Faulty } from '../common/http.js'
 import type { CallLog, StartCall } from './calls.js'
 import { accessDenied, apiError, executionDoesNotExist, isApiError } from './errors.js'
 import type { Fault, FaultScript } from './faults.js'
@@ -7,11 +8,7 @@ import type { Request } from './operations/operation.js'
 import type { EmulatorState } from './state.js'
 
 /** What goes back over the connection. */
-export type Answer =
-  | { kind: 'json'; status: number; body: object }
-  | { kind: 'status'; status: number }
-  | { kind: 'reset' }
-  | { kind: 'nothing' }
+export type Answer = { kind: 'json'; status: number; body: object } | Faulty
 
 export interface Dispatcher {
   state: EmulatorState

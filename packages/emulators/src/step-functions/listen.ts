@@ -1,6 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { controlPrefix } from '../common/control.js'
-import { bodyOf, closeServer, isForLoopback, listenOnLoopback, MAX_BODY_BYTES } from '../common/http.js'
+import {
+  bodyOf,
+  isForLoopback,
+  type Listening,
+  MAX_BODY_BYTES,
+  sendFaulty,
+  serveHttp,
+} from '../common/http.js'
 import { control } from './control.js'
 import { type Answer, type Dispatcher, dispatch } from './dispatch.js'
 import type { Request } from './operations/operation.js'
@@ -8,18 +15,9 @@ import type { Request } from './operations/operation.js'
 const targetPrefix = 'AWSStepFunctions.'
 const contentType = 'application/x-amz-json-1.0'
 
-export interface Listening {
-  url: string
-  close(): Promise<void>
-}
-
 /** Serves AWS JSON 1.0 and the control routes on loopback. Port 0 takes one from the system. */
-export async function listen(dispatcher: Dispatcher, port: number): Promise<Listening> {
-  const server = createServer((incoming, outgoing) => {
-    serve(dispatcher, incoming, outgoing).catch(() => outgoing.destroy())
-  })
-  const bound = await listenOnLoopback(server, port)
-  return { url: `http://127.0.0.1:${bound}`, close: () => closeServer(server) }
+export function listen(dispatcher: Dispatcher, port: number): Promise<Listening> {
+  return serveHttp((incoming, outgoing) => serve(dispatcher, incoming, outgoing), port)
 }
 
 async function serve(
@@ -63,20 +61,8 @@ async function serve(
 
 function send(outgoing: ServerResponse, answer: Answer, requestId: string): void {
   outgoing.setHeader('x-amzn-RequestId', requestId)
-  switch (answer.kind) {
-    case 'json':
-      sendJson(outgoing, answer.status, answer.body)
-      return
-    case 'status':
-      outgoing.writeHead(answer.status, { 'content-type': 'text/html' })
-      outgoing.end(`<html><body>${answer.status}</body></html>`)
-      return
-    case 'reset':
-      outgoing.socket?.resetAndDestroy()
-      return
-    case 'nothing':
-      return
-  }
+  if (answer.kind === 'json') sendJson(outgoing, answer.status, answer.body)
+  else sendFaulty(outgoing, answer)
 }
 
 function sendJson(outgoing: ServerResponse, status: number, json: unknown, type = contentType): void {
