@@ -1,7 +1,6 @@
 import { JWT_ALGORITHMS } from '@runbridge/server'
 import * as z from 'zod'
-
-const text = (description: string) => z.string().min(1).describe(description)
+import { text } from './fields.js'
 
 /** RFC 6749, 3.3. */
 const scope = z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]+$/, 'is no scope: one word, without quotes')

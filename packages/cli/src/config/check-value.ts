@@ -1,6 +1,7 @@
 import { type Problem, problemsOf } from './problems.js'
 import { duplicateNames, toolProblems } from './rules.js'
-import { type Config, configSchema, toolSchema } from './schema.js'
+import { type Config, configSchema } from './schema.js'
+import { toolSchema } from './tool-schema.js'
 
 /** What a configuration file holds, by the schema and the rules. Without a problem there is a configuration. */
 export function checkValue(value: unknown): { config: Config | undefined; problems: Problem[] } {

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-
-const text = (description: string) => z.string().min(1).describe(description)
+import { text } from './fields.js'
 
 const token = text('A token; best a reference to the environment')
 const gh = z.literal(true).describe('Takes the token of the `gh` command for this host')

@@ -1,9 +1,5 @@
-import type { JsonObject } from '@runbridge/core'
 import * as z from 'zod'
-
-const text = (description: string) => z.string().min(1).describe(description)
-const json = (description: string) =>
-  (z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>).meta({ description })
+import { jsonObject, text } from './fields.js'
 
 /** `engines.googleWorkflows` */
 export const googleWorkflowsEngine = z
@@ -40,14 +36,14 @@ export const googleWorkflowsEngine = z
 const gate = z.strictObject({
   prompt: text('The question as a person reads it').optional(),
   promptVariable: text('The variable that holds the question, where there is no `prompt`').optional(),
-  schema: json(
+  schema: jsonObject(
     'JSON Schema of the answer: one flat object of primitive properties. Default: no properties, so that accepting or declining is the answer',
   ).optional(),
   urlVariable: text(
     "The variable that holds the callback's URL, such as `callback_details.url`. Default: the URL that the callback's name gives",
   ).optional(),
-  accept: json('What is sent beside an answer that was given').optional(),
-  decline: json(
+  accept: jsonObject('What is sent beside an answer that was given').optional(),
+  decline: jsonObject(
     'What is sent when the answer was declined. Default: nothing is, and the execution is cancelled',
   ).optional(),
   result: text(

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-
-const text = (description: string) => z.string().min(1).describe(description)
+import { text } from './fields.js'
 
 const sqlite = z
   .strictObject({
