@@ -2,39 +2,22 @@ import {
   type GetContext,
   type GetResult,
   isTerminal,
-  type Json,
   type Marks,
   type ReportedState,
   type RunRef,
   type Snapshot,
 } from '@runbridge/core'
-import { type ApiJob, runSchema } from './api.js'
-import { engineError, limitedForMs, statusOf, unreadable } from './errors.js'
-import { readFailure } from './failure.js'
+import { runSchema } from './api.js'
+import { ended } from './ended.js'
+import { statusOf, unreadable } from './errors.js'
 import { environmentGate, forkGate } from './gates.js'
 import { type JobPage, parseMarks, type RunMarks, type RunView } from './marks.js'
 import { progressOf, summarise } from './progress.js'
+import { passing, type Reading, snapshotOf } from './reading.js'
 import { type Engine, send } from './request.js'
-import { artifactLinks, readResult, resultOf } from './result-artifact.js'
-import {
-  hasMore,
-  readAllJobs,
-  readArtifacts,
-  readAttempt,
-  readJobPage,
-  readPending,
-  readReviews,
-  runWords,
-  type Subject,
-} from './run-reads.js'
+import { hasMore, readAttempt, readJobPage, readPending, readReviews, runWords } from './run-reads.js'
 import { nativeState, stateOf } from './states.js'
-import { DEFAULT_RESULT_ARTIFACT, type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
-
-interface Reading extends Subject {
-  readonly workflow: GitHubActionsWorkflow
-  readonly context: GetContext
-  readonly before: RunMarks
-}
+import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 
 /** One look at our attempt of a run: one conditional request, and one more for each of what is asked for beside it. */
 export async function read(
@@ -173,16 +156,6 @@ async function readJobs(reading: Reading): Promise<JobPage[]> {
   }
 }
 
-/** What only adds to a snapshot is left out when it is denied or gone; everything else passes, so all is read again. */
-function passing<T>(reading: Reading, thrown: unknown, instead: T): T {
-  const { engine } = reading
-  const status = statusOf(thrown)
-  if (limitedForMs(thrown, engine.now()) !== undefined || (status !== 403 && status !== 404)) throw thrown
-  const asked = { what: `more about ${runWords(reading)}`, permission: 'Actions: read' }
-  engine.warn(engineError(thrown, asked, engine.now()).message)
-  return instead
-}
-
 /** The environments that wait, and how often each was reviewed before. */
 async function readWaiting(reading: Reading, asks: boolean): Promise<Pick<RunMarks, 'pending' | 'reviews'>> {
   const { engine, before } = reading
@@ -199,83 +172,4 @@ async function readWaiting(reading: Reading, asks: boolean): Promise<Pick<RunMar
     counts[id] = (counts[id] ?? 0) + 1
   }
   return { ...waits, reviews: { etag: answer.etag ?? '', counts } }
-}
-
-function snapshotOf(view: RunView, state: ReportedState): Snapshot {
-  return {
-    state,
-    nativeState: nativeState({ status: view.status, conclusion: view.conclusion }),
-    gates: [],
-    links: [{ title: 'Run on GitHub', url: view.url }],
-    ...(view.startedAt !== undefined && { startedAt: view.startedAt }),
-  }
-}
-
-/** The end is read once, so all that belongs to it is read with it. */
-async function ended(reading: Reading, view: RunView, state: ReportedState): Promise<Snapshot> {
-  const jobs = await readAllJobs(reading).catch((thrown: unknown) => passing<ApiJob[]>(reading, thrown, []))
-  const last = Math.max(0, ...jobs.map((job) => job.completed_at ?? 0))
-  const endedAt = last > 0 ? last : view.updatedAt
-  const snapshot: Snapshot = { ...snapshotOf(view, state), ...(endedAt !== undefined && { endedAt }) }
-  const conclusion = view.conclusion ?? ''
-  switch (state) {
-    case 'succeeded':
-      return { ...snapshot, ...(await success(reading, view, jobs, endedAt)) }
-    case 'failed':
-    case 'timed_out': {
-      const { error, job } = await readFailure(reading, conclusion, jobs)
-      const url = job?.html_url
-      const links = url ? [...snapshot.links, { title: `Job ${job.name}`, url }] : snapshot.links
-      return { ...snapshot, error, links }
-    }
-    case 'lost': {
-      const message = 'GitHub gave up on this run, and how it ended can not be told.'
-      return { ...snapshot, error: { code: conclusion, message } }
-    }
-    default:
-      return snapshot
-  }
-}
-
-async function success(
-  reading: Reading,
-  view: RunView,
-  jobs: readonly ApiJob[],
-  endedAt: number | undefined,
-): Promise<Pick<Snapshot, 'output' | 'outputOmitted' | 'links'>> {
-  const { workflow } = reading
-  const links = [{ title: 'Run on GitHub', url: view.url }]
-  const name = workflow.resultArtifact ?? DEFAULT_RESULT_ARTIFACT
-  const report = reportOf(view, jobs, endedAt)
-  const artifacts = await readArtifacts(reading, name).catch((thrown: unknown) =>
-    passing(reading, thrown, undefined),
-  )
-  if (!artifacts) {
-    return name === false
-      ? { output: report, links }
-      : {
-          outputOmitted:
-            'The run succeeded and its artifacts can not be read; give the token the permission Actions: read.',
-          links,
-        }
-  }
-  const period = { from: view.startedAt, to: endedAt ?? view.updatedAt }
-  const result = name === false ? undefined : resultOf(artifacts, name, period)
-  const output = result ? await readResult(reading, result) : { output: report }
-  return { ...output, links: [...links, ...artifactLinks(artifacts, view.url)] }
-}
-
-/** What a run without a result of its own comes to. */
-function reportOf(view: RunView, jobs: readonly ApiJob[], endedAt: number | undefined): Json {
-  const seconds = (from: number | null | undefined, to: number | null | undefined) =>
-    from == null || to == null ? null : Math.max(0, Math.round((to - from) / 1000))
-  return {
-    conclusion: view.conclusion ?? null,
-    seconds: seconds(view.startedAt, endedAt),
-    jobs: jobs.map((job) => ({
-      name: job.name,
-      conclusion: job.conclusion ?? null,
-      seconds: seconds(job.started_at, job.completed_at),
-    })),
-  }
 }
