@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { App, Duration, Stack, Validations } from 'aws-cdk-lib'
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
@@ -6,15 +7,17 @@ import { readConfig } from './read-config.js'
 import { RunbridgeServer } from './runbridge-server.js'
 
 /**
- * Deploys one server for the state machines of a configuration file:
- * `npx cdk deploy -c config=runbridge.yaml [-c callers=iam] [-c front=api-gateway] [-c secrets=NAME=ARN,…]
+ * Deploys one server for the state machines of a configuration file, by default `runbridge.yaml`:
+ * `npx cdk deploy [-c config=FILE] [-c callers=iam] [-c front=api-gateway] [-c secrets=NAME=ARN,…]
  * [-c streaming=true [-c longestListen=SECONDS]]`.
  */
 const app = new App()
 const stack = new Stack(app, 'Runbridge', {
   description: 'Runbridge: state machines as MCP tools',
 })
-const config = resolve(String(app.node.tryGetContext('config') ?? 'example.yaml'))
+// A deployment that forgets its options is none of the example.
+const usual = existsSync('runbridge.yaml') ? 'runbridge.yaml' : 'example.yaml'
+const config = resolve(String(app.node.tryGetContext('config') ?? usual))
 const secrets = secretsOf(app.node.tryGetContext('secrets'))
 const { stateMachines, store } = readConfig(config, Object.keys(secrets))
 const longestListen: unknown = app.node.tryGetContext('longestListen')

@@ -47,7 +47,9 @@ export function taskTable(scope: Construct, id: string, { removalPolicy }: TaskT
       indexName: IndexName,
       ...keysOf(KeySchema),
       projectionType: Projection.ProjectionType as ProjectionType,
-      ...('NonKeyAttributes' in Projection && { nonKeyAttributes: [...Projection.NonKeyAttributes] }),
+      // Absent or undefined: what is inferred for it differs between the sources and the built package.
+      ...('NonKeyAttributes' in Projection &&
+        Projection.NonKeyAttributes && { nonKeyAttributes: [...Projection.NonKeyAttributes] }),
     })
   }
   return table
