@@ -172,7 +172,7 @@ describe('subscriptions/listen', () => {
 })
 
 describe('everything else', () => {
-  it('is answered as without streaming', async () => {
+  it('is answered as without streaming, however slowly it is taken', async () => {
     const { handler, invoke, sandbox, clock } = await open()
     const buffered = lambdaHandler(sandbox().made)
     const denied = mcpEvent('tools/list', {}, { headers: { authorization: 'Bearer no' } })
@@ -184,7 +184,7 @@ describe('everything else', () => {
       requestEvent('GET', '/nowhere'),
     ]) {
       const { body, ...head } = (await buffered(event)) ?? { body: '' }
-      const streamed = await invoke(handler, event).answer()
+      const streamed = await invoke(handler, event, { highWaterMark: 1 }).answer()
       const { isBase64Encoded: _, ...expected } = head as typeof head & { isBase64Encoded: boolean }
       expect(streamed).toEqual({ head: expected, body })
     }
