@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskKey, TaskRecord } from '@runbridge/core'
 import type { Attributes, DynamoDbClient, Item } from './client.js'
+import { busy } from './errors.js'
 import { recordKey, taskKeyOf, toRecord } from './item.js'
 
 /** BatchGetItem takes 100 keys and answers with 16 MB: 40 items of the largest size. */
 const BATCH = 40
 const PAUSE_MS = 25
+/** A table that still leaves keys out after pauses of 3 s together is throttled for longer than a caller waits. */
+const MOST_PAUSE_MS = 2_000
 
 /** Keys of a table: what goes from one page of a query to the next. */
 export function asKey(item: Item): Attributes {
@@ -46,7 +49,9 @@ export function tableAccess(client: DynamoDbClient, table: string) {
         })
         for (const item of Responses?.[table] ?? []) found.set(JSON.stringify(taskKeyOf(item)), item)
         wanted = (UnprocessedKeys?.[table]?.Keys ?? []).map(asKey)
-        if (wanted.length > 0) await delay(pause)
+        if (wanted.length === 0) break
+        if (pause > MOST_PAUSE_MS) throw busy()
+        await delay(pause)
       }
     }
     return keys.flatMap(({ owner, taskId }) => {

@@ -49,6 +49,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   AbortError: UNREACHABLE,
 }
 
+/** For an answer that leaves out what it had no room for, which is no error of its own. */
+export function busy(): RunbridgeError {
+  return new RunbridgeError(BUSY[0], `The task store ${BUSY[1]}`)
+}
+
 export function isRefusedCondition(thrown: unknown): boolean {
   return nameOf(thrown) === 'ConditionalCheckFailedException'
 }
