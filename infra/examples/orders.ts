@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { App, RemovalPolicy, SecretValue, Stack } from 'aws-cdk-lib'
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { StringParameter } from 'aws-cdk-lib/aws-ssm'
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions'
@@ -7,7 +7,7 @@ import { RunbridgeServer } from '../src/index.js'
 
 /**
  * An app that has a state machine already, and the server in the same stack, with its configuration in a parameter and
- * the hash of a token in a secret: `npx cdk deploy --app '…' -c sha256=…`, as `npm run interop -- lambda` does.
+ * the hash of a token in a secret that is there: `-c token=ARN`. `npm run interop -- lambda` deploys it.
  */
 const app = new App()
 const stack = new Stack(app, 'Orders')
@@ -19,9 +19,7 @@ const config = new StringParameter(stack, 'Config', {
   parameterName: '/runbridge/orders',
   stringValue: readFileSync('examples/orders.yaml', 'utf8'),
 })
-const token = new Secret(stack, 'Token', {
-  secretStringValue: SecretValue.unsafePlainText(String(app.node.tryGetContext('sha256'))),
-})
+const token = Secret.fromSecretCompleteArn(stack, 'Token', String(app.node.tryGetContext('token')))
 
 new RunbridgeServer(stack, 'Mcp', {
   config,

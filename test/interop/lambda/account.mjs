@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createToken } from '@runbridge/server'
 import { root } from '../../bin/command.mjs'
 import { asRoot } from '../ministack.mjs'
 
@@ -31,6 +32,13 @@ export async function newUser({ call }, name, statement) {
   return { AWS_ACCESS_KEY_ID: part('AccessKeyId'), AWS_SECRET_ACCESS_KEY: part('SecretAccessKey') }
 }
 
+/** A token, and its hash as a secret that somebody made. @param {Ministack} ministack @param {string} name */
+export async function newToken({ call }, name) {
+  const { token, sha256 } = createToken()
+  const { ARN } = await call('secretsmanager', 'CreateSecret', { Name: name, SecretString: sha256 })
+  return { token, arn: String(ARN) }
+}
+
 /** Where functions find the SDK that Lambda's runtime has, beside their code and out of it. @param {Ministack} ministack */
 export function linkSdk({ folder }) {
   const require = createRequire(join(root, 'infra/package.json'))
@@ -38,7 +46,7 @@ export function linkSdk({ folder }) {
   for (const name of ['@aws-sdk/client-ssm', '@aws-sdk/client-secrets-manager']) {
     const entry = require.resolve(name)
     const at = entry.slice(0, entry.lastIndexOf(name) + name.length)
-    symlinkSync(dirname(join(at, 'package.json')), join(folder, 'node_modules', name))
+    symlinkSync(at, join(folder, 'node_modules', name))
   }
 }
 

@@ -1,9 +1,8 @@
-import { deepStrictEqual } from 'node:assert'
+import { deepStrictEqual, match } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createToken } from '@runbridge/server'
 import { connect } from '../client.mjs'
-import { ROOT, resources } from './account.mjs'
+import { eventually, newToken, ROOT, resources } from './account.mjs'
 import { appOf, cdk, synthesized } from './cdk.mjs'
 import { throughTheReads } from './reads.mjs'
 import { startUrlFront } from './url-front.mjs'
@@ -18,12 +17,28 @@ const NAME = 'ministack'
  * @param {Checks} checks @param {Ministack} ministack @param {string | undefined} program
  */
 export async function throughAnAppOfOnesOwn(checks, ministack, program) {
-  const { check } = checks
-  const { folder } = ministack
-  const { token, sha256 } = createToken()
+  const { check, known } = checks
+  const { call, folder } = ministack
+  const { token, arn } = await newToken(ministack, 'orders/token')
   const out = join(folder, 'orders')
   const outputs = join(folder, 'orders.json')
-  const options = ['--app', appOf('examples/orders'), '-c', `sha256=${sha256}`, '--output', out]
+  const options = ['--app', appOf('examples/orders'), '-c', `token=${arn}`, '--output', out]
+  await known(
+    `${NAME}: a secret of the same template is referred to by its ARN`,
+    'its CloudFormation gives the name, which no policy is for; the app takes a secret that is there',
+    async () => {
+      const secret = { Type: 'AWS::SecretsManager::Secret' }
+      const TemplateBody = { Resources: { It: secret }, Outputs: { Is: { Value: { Ref: 'It' } } } }
+      const StackName = 'secret'
+      await call('cloudformation', 'CreateStack', { StackName, TemplateBody: JSON.stringify(TemplateBody) })
+      const described = () => call('cloudformation', 'DescribeStacks', { StackName })
+      const xml = await eventually('its output', async () => {
+        const now = await described()
+        return /<OutputValue>/.test(now) && now
+      })
+      match(xml, /<OutputValue>arn:/)
+    },
+  )
   let deployed = false
   await check(
     `${NAME}: the construct in an app that has its state machine, configured by a parameter of SSM`,

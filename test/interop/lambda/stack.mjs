@@ -1,13 +1,22 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createToken } from '@runbridge/server'
 import { dynamodbTable } from '@runbridge/stores/dynamodb'
 import { root } from '../../bin/command.mjs'
 import { CAPABILITIES, call as callMcp, PLAIN } from '../../faults/call.mjs'
 import { connect } from '../client.mjs'
 import { asRoot } from '../ministack.mjs'
-import { ACCOUNT, eventually, invoke, MACHINES, newUser, REGION, received, resources } from './account.mjs'
+import {
+  ACCOUNT,
+  eventually,
+  invoke,
+  MACHINES,
+  newToken,
+  newUser,
+  REGION,
+  received,
+  resources,
+} from './account.mjs'
 import { cdk, synthesized } from './cdk.mjs'
 import { startUrlFront } from './url-front.mjs'
 
@@ -18,13 +27,6 @@ const NAME = 'ministack'
 /** Its scheduler and its time to live look once a minute. */
 const MINUTE_MS = 75_000
 
-/** The hash of a token, as a secret that somebody made. @param {Ministack} ministack */
-async function newToken({ call }) {
-  const { token, sha256 } = createToken()
-  const { ARN } = await call('secretsmanager', 'CreateSecret', { Name: 'token', SecretString: sha256 })
-  return { token, arn: ARN }
-}
-
 /**
  * @param {Checks} checks @param {Ministack} ministack
  * @param {{ approvals: string, meanwhile: () => Promise<void> }} world the queue of the state machine that asks, and
@@ -33,7 +35,7 @@ async function newToken({ call }) {
 export async function throughTheStack({ check, known }, ministack, { approvals, meanwhile }) {
   const { call, folder } = ministack
   const name = (/** @type {string} */ what) => `${NAME}: ${what}`
-  const secret = await newToken(ministack)
+  const secret = await newToken(ministack, 'stack/token')
   const deployer = await newUser(ministack, 'deployer', {
     Action: 'sts:AssumeRole',
     Resource: `arn:aws:iam::${ACCOUNT}:role/cdk-*`,
