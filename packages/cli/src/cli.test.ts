@@ -90,6 +90,18 @@ describe('runbridge serve', () => {
     expect((await server.ended).status).toBe(0)
   })
 
+  it('ends with status 0 when it is told to before it serves', async () => {
+    engine.resetCalls()
+    engine.faults.always('DescribeStateMachine', { kind: 'hang' })
+    const server = runbridge('serve')
+    const asked = () => engine.calls().byOperation.DescribeStateMachine ?? 0
+    await expect.poll(asked, { timeout: 15_000 }).toBeGreaterThan(0)
+    server.kill('SIGTERM')
+    const { status, err } = await server.ended
+    expect(status).toBe(0)
+    expect(JSON.parse(err)).toMatchObject({ msg: 'ended before it served' })
+  })
+
   it('ends with status 2 for a wrong file', async () => {
     await writeFile(config, yaml('    taskSuport: required\n'))
     expect(await runbridge('serve').ended).toEqual({

@@ -25,7 +25,15 @@ export async function serve({ config: file, port, stdio, signal }: ServeOptions,
   const log = createLog(config.server.logLevel)
   globalThis.console = consoleOf(log)
   const audit = config.server.audit ? auditOf(log) : undefined
-  const composition = await compose(config, { log, signal, ...(audit && { audit }) })
+  let composition: Composition
+  try {
+    composition = await compose(config, { log, signal, ...(audit && { audit }) })
+  } catch (thrown) {
+    // What was under way was given up, and says nothing of the engine.
+    if (!signal.aborted) throw thrown
+    log.info('ended before it served')
+    return EXIT.ok
+  }
   try {
     await (stdio
       ? overStdio(composition, log, signal)
