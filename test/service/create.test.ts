@@ -1,4 +1,4 @@
-import { lostText } from '@runbridge/core'
+import { lostText, RunbridgeError } from '@runbridge/core'
 import { describe, expect, it } from 'vitest'
 import { CLOCK_ALLOWANCE_MS, created, createWorld, START_TIMEOUT_MS, VISIBILITY_MS } from './world.js'
 
@@ -103,7 +103,7 @@ describe('a start', () => {
     backend.script('start', 'unknown_but_happened')
     const denied = {
       kind: 'unreadable',
-      error: new (await import('@runbridge/core')).RunbridgeError('denied', 'no'),
+      error: new RunbridgeError('denied', 'no'),
     } as const
     backend.script('find', ...Array.from({ length: 1_000 }, () => denied))
     const task = await created(service.create(request()))
@@ -118,6 +118,56 @@ describe('a start', () => {
       await clock.advance(60_000)
     }
     expect((await service.get(key)).record).toMatchObject({ state: 'running', run: { id: 'run-1' } })
+  })
+})
+
+describe('a caller that can not be told of its record', () => {
+  it.each(['create', 'attach'] as const)(
+    'ends its %s, which starts nothing and leaves nothing',
+    async (how) => {
+      const { service, backend, store, request } = createWorld({
+        others: [{ name: 'watch', attach: { cancel: false } }],
+      })
+      const { record } = await created(service.create(request()))
+      const own = {
+        taskId: 'mine',
+        idKnown: true,
+        onRecorded: () =>
+          Promise.reject(new RunbridgeError('unavailable', 'The session can not be written.')),
+      }
+      const watch = {
+        owner: 'alice',
+        tool: 'watch',
+        form: 'sep-1686',
+        reference: record.run?.id ?? '',
+      } as const
+      const call = how === 'create' ? service.create(request(own)) : service.attach({ ...watch, ...own })
+      await expect(call).rejects.toThrow('can not be written')
+      expect(await store.get({ owner: 'alice', taskId: 'mine' })).toBeUndefined()
+      expect(backend.executions).toHaveLength(1)
+    },
+  )
+})
+
+describe('a start that is refused while an equal call has its id already', () => {
+  it('fails the task that was given out', async () => {
+    const keyed = { tool: { idempotencyKey: ['version'] }, autoAdvance: false }
+    const { service, replica, backend, clock, request } = createWorld(keyed)
+    const held = backend.hold('start')
+    const first = replica({ attemptTimeoutMs: START_TIMEOUT_MS }).create(request())
+    await held.arrived
+    const ahead = { ...clock, now: () => clock.now() + CLOCK_ALLOWANCE_MS }
+    const second = replica({ clock: ahead }).create(request())
+    await clock.advance(START_TIMEOUT_MS - CLOCK_ALLOWANCE_MS + 500)
+    const given = await created(second)
+    expect(given.record).toMatchObject({ taskId: 'tsk_1', state: 'starting' })
+    held.release({ kind: 'refused', error: new RunbridgeError('denied', 'no') })
+    await clock.advance(500)
+    expect(await first).toMatchObject({ kind: 'task', task: { record: { state: 'failed' } } })
+    expect((await service.get(given.record)).record).toMatchObject({
+      state: 'failed',
+      failure: { code: 'denied' },
+    })
   })
 })
 

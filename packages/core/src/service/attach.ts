@@ -6,7 +6,7 @@ import type { TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import type { ServiceContext } from './context.js'
 import { MAX_INTERVAL_MS } from './interval.js'
-import { blankRecord, keep, replay, turnedAway } from './record.js'
+import { blankRecord, keep, replay, tell, turnedAway } from './record.js'
 import type { AttachRequest, CreateOutcome } from './task-service.js'
 
 /** Looks the run up, then records it: nothing is started, so whatever dies in between leaves nothing to settle. */
@@ -33,7 +33,7 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
   } finally {
     withdrawn()
   }
-  await request.onRecorded?.()
+  await tell(context, record, request.onRecorded)
   context.onStep('handle.leaving')
   return { kind: 'task', task: context.view(context.published(record)), replayed: false }
 }

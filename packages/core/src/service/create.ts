@@ -8,7 +8,7 @@ import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
 import { claimNames, join, namesOf, needsOwnTask } from './idempotency.js'
-import { blankRecord, keep, replay, turnedAway } from './record.js'
+import { blankRecord, keep, replay, tell, turnedAway } from './record.js'
 import { find, notSettled, settle } from './settle.js'
 import type { CreateOutcome, CreateRequest } from './task-service.js'
 
@@ -53,7 +53,7 @@ async function ownTask(
   if (run) {
     const refused = await turnedAway(context, record)
     if (refused) return refused
-    await onRecorded?.()
+    await tell(context, record, onRecorded)
     return adopt(context, record, run)
   }
   // Nothing was sent for this record, so nobody has to look for what became of it.
@@ -83,7 +83,7 @@ async function start(
   record: TaskRecord,
   { input, onRecorded }: CreateRequest,
 ): Promise<CreateOutcome> {
-  await onRecorded?.()
+  await tell(context, record, onRecorded)
   const first = await attempt(context, tool, record, input)
   if (first.kind === 'started') return adopt(context, record, first.run)
   if (first.kind === 'refused') return withdraw(context, record, first.error)
@@ -201,19 +201,17 @@ async function keepAdopted(context: ServiceContext, record: TaskRecord, run: Run
   return adopted
 }
 
-/** Nothing runs: the record goes, unless a client knows its id. */
+/** Nothing runs: the record goes, unless a client knows its id, by this call or by an equal one that was given it. */
 async function withdraw(
   context: ServiceContext,
   record: TaskRecord,
   error: RunbridgeError,
 ): Promise<CreateOutcome> {
-  if (record.idKnown) {
-    const refused = { type: 'start_refused', code: error.code, message: error.message } as const
-    const failed = await context.apply(record, refused)
-    if (failed) return { kind: 'task', task: context.view(failed), replayed: false }
-  }
-  await context.store.delete(record)
-  return { kind: 'refused', error }
+  const gone = !record.idKnown && (await context.store.delete(record, record.version))
+  if (gone) return { kind: 'refused', error }
+  const refused = { type: 'start_refused', code: error.code, message: error.message } as const
+  const failed = await context.apply(record, refused)
+  return failed ? { kind: 'task', task: context.view(failed), replayed: false } : { kind: 'refused', error }
 }
 
 /** The start could not be settled by its starter: the id leaves with what is known. */

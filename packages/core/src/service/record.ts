@@ -99,3 +99,17 @@ export async function turnedAway(
     throw thrown
   }
 }
+
+/** Lets the caller know that its record is there. Where that fails the record goes again, since nothing was sent for it. */
+export async function tell(
+  context: ServiceContext,
+  record: TaskRecord,
+  onRecorded: CreateRequest['onRecorded'],
+): Promise<void> {
+  try {
+    await onRecorded?.()
+  } catch (thrown) {
+    await context.store.delete(record).catch(() => undefined)
+    throw thrown
+  }
+}

@@ -34,7 +34,7 @@ export interface CreateRequest {
   readonly idKnown?: boolean
   /** At most this long after the end, in ms; the tool's own `retainMs` is the ceiling. */
   readonly retainMs?: number
-  /** Called once the record is durable, before the start is sent. */
+  /** Called once the record is durable, before the start is sent. What it throws ends the call: nothing is started. */
   readonly onRecorded?: () => Promise<void>
 }
 

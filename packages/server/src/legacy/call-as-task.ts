@@ -19,7 +19,7 @@ export async function callAsTask(
   { name, args, meta }: CallParams,
   { ttl }: { readonly ttl?: number },
 ): Promise<CallAnswer> {
-  const { session, caller, id } = request
+  const { app, session, caller, id } = request
   const progressToken = progressTokenOf(meta)
   const { form } = core20251125
   const answer = await callWithQuestions(
@@ -32,11 +32,10 @@ export async function callAsTask(
         isError: () => true,
         async answer(task, tool) {
           const { taskId } = task.record
-          await session.addCall({
-            requestId: id,
-            taskId,
-            form,
-            ...(progressToken !== undefined && { progressToken }),
+          const progress = progressToken !== undefined && { progressToken }
+          // It runs by now, so that its id has to leave, whether or not there will be news of it.
+          await session.addCall({ requestId: id, taskId, form, ...progress }).catch((err: unknown) => {
+            app.log.warn({ err, taskId }, 'a session does not know its task, and will tell no news of it')
           })
           const result = createTaskResult(task, { canBeAsked: canBeAsked(tool, caller) })
           return { ...result } satisfies OlderAnswer

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { RunbridgeError } from '@runbridge/core'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { httpLegacy, type LegacyClient, type LegacyOptions, stdioLegacy } from '../testing/legacy-client.js'
 import { send } from '../testing/raw-client.js'
 import { until, type World, type WorldOptions, world } from '../testing/world.js'
@@ -311,6 +312,51 @@ describe('tasks/result', () => {
     await w.close()
     ends.pop()
     expect((await waiting).error).toMatchObject({ code: -32603, data: { reason: 'unavailable' } })
+  })
+
+  it('is forgotten by its session with its end, so that a session does not grow with every task', async () => {
+    await open()
+    const client = await httpLegacy(w.http.url)
+    const calls = async () => (await w.store.sessions.get(client.sessionId ?? ''))?.calls
+    const [first, second] = [await task(client), await task(client)].map(({ result }) => result.task.taskId)
+    expect(await calls()).toHaveLength(2)
+    await client.ask('tasks/cancel', { taskId: first })
+    expect(await calls()).toMatchObject([{ taskId: second }])
+    const waiting = client.ask('tasks/result', { taskId: second })
+    const run = await w.run(1)
+    await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded' }))
+    await w.clock.advance(5_000)
+    await waiting
+    expect(await calls()).toEqual([])
+  })
+
+  it('leaves with its id, whether or not its session can be written', async () => {
+    await open()
+    const client = await httpLegacy(w.http.url)
+    const tooLarge = new RunbridgeError('too_large', 'The session has 400 KB.')
+    vi.spyOn(w.store.sessions, 'update').mockRejectedValueOnce(tooLarge)
+    const { taskId } = (await task(client)).result.task
+    expect((await client.ask('tasks/get', { taskId })).result.status).toBe('working')
+  })
+
+  it('is told to have ended, also where its end could not be read at first', async () => {
+    await open()
+    const client = await httpLegacy(w.http.url)
+    await client.listen()
+    const { taskId } = (await task(client)).result.task
+    const run = await w.run()
+    // The follower sees the end, and the look for the client fails.
+    const { get } = w.server.service
+    vi.spyOn(w.server.service, 'get').mockImplementation(async (key) => {
+      const seen = await get(key)
+      if (seen.record.state !== 'succeeded') return seen
+      vi.mocked(w.server.service.get).mockRestore()
+      throw new RunbridgeError('unavailable', 'The store is away.')
+    })
+    await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded' }))
+    await w.clock.advance(10_000)
+    const { message } = await client.found(({ params }) => params?.status === 'completed')
+    expect(message.params.taskId).toBe(taskId)
   })
 
   it('takes an answer in another process, and one that came after a restart', async () => {

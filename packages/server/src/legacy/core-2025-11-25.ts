@@ -1,4 +1,4 @@
-import { isTerminal } from '@runbridge/core'
+import { isTerminal, type TaskKey } from '@runbridge/core'
 import {
   elicitRequest,
   jsonRpcError,
@@ -7,7 +7,9 @@ import {
   wireStatus,
   wireTask,
 } from '@runbridge/core/wire/core-2025-11-25'
+import type { App } from '../app.js'
 import type { OlderForm } from './older-form.js'
+import type { Session } from './session.js'
 import { untilEnded } from './until-ended.js'
 
 /** The tasks of the core specification of 2025-11-25 (basic/utilities/tasks). */
@@ -22,15 +24,16 @@ export const core20251125: OlderForm = {
   status: (seen) => ({ method: 'notifications/tasks/status', params: wireTask(seen.task, seen) }),
 
   async result(request, key) {
-    const { app, caller } = request
+    const { app, caller, session } = request
     const task = await app.gate.call(caller.owner, () => untilEnded(request, core20251125, key))
     const tool = app.tools.get(task.record.tool)?.tool
     const ended = outcome(task, { resultText: tool?.resultText })
     if (!ended) throw new Error(`Task ${key.taskId} has not ended.`)
+    await forget(app, session, key)
     return ended
   },
 
-  async cancel({ app }, key) {
+  async cancel({ app, session }, key) {
     const present = await app.store.get(key)
     if (present && isTerminal(present.state)) {
       const status = wireStatus(present.state, false)
@@ -38,6 +41,7 @@ export const core20251125: OlderForm = {
       return { kind: 'error', error: { code: -32602, message, data: { reason: 'conflict' } } }
     }
     const task = await app.service.seal(key, 'Cancelled by the caller.')
+    await forget(app, session, key)
     return { kind: 'result', result: wireTask(task, { canBeAsked: false }) }
   },
 
@@ -45,4 +49,11 @@ export const core20251125: OlderForm = {
     const message = 'Tasks of 2025-11-25 have no tasks/delete; they go when their ttl is over.'
     return { kind: 'error', error: { code: -32602, message, data: { reason: 'unsupported' } } }
   },
+}
+
+/** The session has nothing more to tell of a task whose client knows its end. No answer waits for that. */
+async function forget({ log }: App, session: Session, { taskId }: TaskKey): Promise<void> {
+  await session.dropCalls(taskId).catch((err: unknown) => {
+    log.warn({ err, taskId }, 'a session could not forget a task that has ended')
+  })
 }

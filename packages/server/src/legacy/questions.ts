@@ -98,6 +98,8 @@ export function createQuestions(app: App, session: () => Session): Questions {
       if (tries < MAX_TRIES && alive()) await ask(elicitation, task, channel, tries + 1)
     }
     outs.set(id, { task, request, alive, again })
+    const [oldest] = outs.keys()
+    if (outs.size > MAX_OUT && oldest !== undefined) outs.delete(oldest)
     await send(elicitation, { id, task }, request)
   }
 

@@ -5,6 +5,9 @@ import { type Caller, declared } from '../caller.js'
 import { createQuestions, type Questions } from './questions.js'
 import type { SessionState } from './session-state.js'
 
+/** As many as one owner can have open; the oldest are forgotten. A session lives as long as it is used. */
+const MAX_CALLS = 1_000
+
 /** How messages leave to the client of a session. */
 interface Wire {
   /** @param request whose stream carries it; without one it goes out on the stream of the session itself */
@@ -54,7 +57,10 @@ export function createSession(app: App, options: SessionOptions): Session {
     wire,
     questions: createQuestions(app, () => session),
     async addCall(call) {
-      await state.change((present) => ({ ...present, calls: [...present.calls, call] }))
+      await state.change((present) => ({
+        ...present,
+        calls: [...present.calls, call].slice(-MAX_CALLS),
+      }))
       session.onCall(call)
     },
     async dropCalls(taskId) {

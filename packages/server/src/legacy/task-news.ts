@@ -51,6 +51,9 @@ export function taskNews(app: App, session: Session, followers: Followers): Task
   }
 }
 
+/** The pause after a look that failed, such as at a store that can't be reached, in ms. */
+const RETRY_MS = 1_000
+
 /** Tells of one task until it has ended. Returns the way to stop. */
 function teller(
   app: App,
@@ -126,6 +129,17 @@ function teller(
     }
   }
 
+  let retrying = false
+  /** A task that has ended changes no more, so that nothing else would bring it back. */
+  function retry(): void {
+    if (retrying) return
+    retrying = true
+    void app.clock.sleep(RETRY_MS, stopped.signal).then(() => {
+      retrying = false
+      changed()
+    })
+  }
+
   let telling: Promise<void> | undefined
   let again = false
   /** One at a time; what changes meanwhile is told afterwards. */
@@ -141,9 +155,12 @@ function teller(
           await session.dropCalls(taskId)
           return ended()
         }
-        app.log.warn({ err: thrown, taskId }, 'a client could not be told of its task')
+        throw thrown
       })
-      .catch((thrown: unknown) => app.log.warn({ err: thrown, taskId }, 'a session could not be written'))
+      .catch((thrown: unknown) => {
+        app.log.warn({ err: thrown, taskId }, 'a client could not be told of its task yet')
+        retry()
+      })
       .finally(() => {
         telling = undefined
         if (again) {
