@@ -37,7 +37,10 @@ export interface LambdaSettings extends Pick<StepFunctionsEngineOptions, 'awsCre
   readonly version?: string
 }
 
-/** The scheme and host that a request was sent to, as AWS routed it: nobody knows them before the first deployment. */
+/**
+ * The scheme and host that a request was sent to, as AWS routed it, with the stage of API Gateway that its path begins
+ * with: nobody knows them before the first deployment.
+ */
 const ADDRESS = 'RUNBRIDGE_ADDRESS'
 /** Until there is a request. Reserved (RFC 2606), so that nothing is ever taken for it. */
 const NO_ADDRESS = 'https://address.invalid'
@@ -47,7 +50,7 @@ const NO_ADDRESS = 'https://address.invalid'
  * else, so that a bundle holds nothing else. Asks AWS for every workflow before it resolves. Throws `misconfigured`
  * for a configuration that can't be served so, with every reason.
  *
- * `${RUNBRIDGE_ADDRESS}` in the configuration is `https://` and the host that the request was sent to, unless `env`
+ * `${RUNBRIDGE_ADDRESS}` in the configuration is that address of the request, without a slash at its end, unless `env`
  * has it: write `resourceUrl: ${RUNBRIDGE_ADDRESS}/mcp`.
  */
 export async function lambda(

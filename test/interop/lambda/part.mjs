@@ -9,6 +9,7 @@ import { bin, root, run } from '../../bin/command.mjs'
 import { createChecks } from '../checks.mjs'
 import { connect } from '../client.mjs'
 import { againstMinistack } from './against-ministack.mjs'
+import { apiGateway } from './api-gateway.mjs'
 import { startFunctionUrl } from './function-url.mjs'
 import { runtimeClient } from './runtime-client.mjs'
 import { startSandbox } from './sandbox.mjs'
@@ -74,6 +75,7 @@ async function underTheRuntimeClient(checks, program) {
     await streaming(checks, { program, folder, env: variables(engine, table) }, engine)
     const forIam = await synthesized(join(out, 'iam'), 'interop-lambda-iam.yaml', ['-c', 'callers=iam'])
     await signed(checks, { program, folder: forIam, env: variables(engine, table) })
+    await apiGateway(checks, { program, env: variables(engine, table), forTokens: folder, forIam })
   } finally {
     await table.close()
     await engine.close()
