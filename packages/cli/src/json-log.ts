@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { Log } from '@runbridge/core'
+import { plainError } from './plain-error.js'
 
 /** In the order of weight, with the numbers that pino gives them. */
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50, silent: 99 } as const
@@ -13,14 +14,7 @@ export function jsonLog(level: keyof typeof LEVELS): Log {
     if (LEVELS[name] < LEVELS[level]) return
     const [more, msg] = typeof fields === 'string' ? [{}, fields] : [fields as object, message]
     const entry = { level: LEVELS[name], time: new Date().toISOString(), ...more, msg }
-    writeSync(2, `${JSON.stringify(entry, plainErrors)}\n`)
+    writeSync(2, `${JSON.stringify(entry, (_, value) => plainError(value))}\n`)
   }
   return { info: line('info'), warn: line('warn'), error: line('error') }
-}
-
-/** What an error says and where; JSON alone would leave both out. */
-function plainErrors(_key: string, value: unknown): unknown {
-  if (!(value instanceof Error)) return value
-  const { name: type, message, stack, cause, ...fields } = value as Error & { cause?: unknown }
-  return { type, message, stack, ...fields, ...(cause !== undefined && { cause }) }
 }

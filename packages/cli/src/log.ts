@@ -1,6 +1,7 @@
 import { Console } from 'node:console'
 import { Writable } from 'node:stream'
-import pino, { type Logger } from 'pino'
+import pino, { type DestinationStream, type Logger } from 'pino'
+import { plainError } from './plain-error.js'
 
 /** Who did what: always written, whatever level the log has. */
 export function auditOf(log: Logger): Logger {
@@ -8,10 +9,18 @@ export function auditOf(log: Logger): Logger {
 }
 
 /** JSON lines on standard error, written at once, so that none is lost at an exit. */
-export function createLog(level: string): Logger {
+export function createLog(
+  level: string,
+  destination: DestinationStream = pino.destination({ fd: 2, sync: true }),
+): Logger {
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ fd: 2, sync: true }),
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: (thrown: unknown) => plainError(thrown) },
+    },
+    destination,
   )
 }
 
