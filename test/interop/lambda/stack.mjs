@@ -38,7 +38,7 @@ export async function throughTheStack({ check, known }, ministack, { approvals, 
   const secret = await newToken(ministack, 'stack/token')
   const deployer = await newUser(ministack, 'deployer', {
     Action: 'sts:AssumeRole',
-    Resource: `arn:aws:iam::${ACCOUNT}:role/cdk-*`,
+    Resource: `arn:aws:iam::${ACCOUNT}:role/cdk-hnb659fds-*`,
   })
   const out = join(folder, 'stack')
   const options = [
