@@ -24,7 +24,8 @@ export async function openStore(
   }
   if (sqlite) {
     const { path } = sqlite
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    // What is wrong with a folder that can't be made is for the store to say.
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined)
     return (await import('@runbridge/stores/sqlite')).sqlite({ path })
   }
   return (await import('@runbridge/stores/memory')).memory()
