@@ -25,6 +25,17 @@ it('tells what is there, what is missing and what can not be tried, without an e
   expect(emulator.runs()).toEqual([])
 })
 
+it('is sure of nothing in a repository that the token does not see', async () => {
+  const { backend } = await createWorld()
+  const reports = await backend.checkAccess(
+    { id: 'octo/gone/ci.yml' },
+    ['start', 'follow', 'failure'],
+    context,
+  )
+  expect(reports.map(({ access }) => access)).toEqual(Array(5).fill('unsure'))
+  for (const { note } of reports) expect(note).toContain('octo/gone')
+})
+
 it('says that a reviewer is missing', async () => {
   const { backend } = await createWorld({ reviewer: false })
   const reports = await backend.checkAccess(CI, ['gates'], context)

@@ -2,7 +2,7 @@ import type { CallContext } from '@runbridge/core'
 import type { GitHubClient } from './clients.js'
 import { engineError, statusOf } from './errors.js'
 import { type Feature, PERMISSIONS, type Permission } from './permissions.js'
-import { type Engine, send } from './request.js'
+import { type Engine, readKept, send } from './request.js'
 import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 
 /** `unsure`: GitHub can't be asked without an effect, or answered something else; `note` says what. */
@@ -79,8 +79,26 @@ async function probe(
     await send(engine, { what, permission, client, route, path: { owner, repo, ...path }, signal })
     return { access: 'allowed' }
   } catch (thrown) {
-    if (asked.allowedBy !== undefined && statusOf(thrown) === asked.allowedBy) return { access: 'allowed' }
+    if (asked.allowedBy !== undefined && statusOf(thrown) === asked.allowedBy) {
+      return shown(engine, { owner, repo }, client, signal)
+    }
     const error = engineError(thrown, { what, permission }, engine.now())
     return { access: error.code === 'denied' ? 'missing' : 'unsure', note: error.message }
+  }
+}
+
+/** In a repository that a token does not see, everything seems not to exist, whatever it may do. */
+async function shown(
+  engine: Engine,
+  path: { readonly owner: string; readonly repo: string },
+  client: GitHubClient,
+  signal: AbortSignal,
+): Promise<Pick<AccessReport, 'access' | 'note'>> {
+  const asked = { what: `the repository ${path.owner}/${path.repo}`, permission: 'Metadata: read' }
+  try {
+    await readKept(engine, { ...asked, client, route: 'GET /repos/{owner}/{repo}', path, signal })
+    return { access: 'allowed' }
+  } catch (thrown) {
+    return { access: 'unsure', note: engineError(thrown, asked, engine.now()).message }
   }
 }

@@ -1,4 +1,5 @@
 import { type GitHubEmulator, startGitHubEmulator } from '@runbridge/emulators/github'
+import type { Tool } from '@runbridge/server'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { compose } from '../compose.js'
 import { resolveTools } from '../compose-of.js'
@@ -87,4 +88,15 @@ it('names the permissions of the server and of the reviewer', async () => {
     access: 'allowed',
   })
   expect(reports.map(({ resource }) => resource)).toContain('octo/shop, as the reviewer')
+})
+
+it.each([
+  ['', 'Runs show their key: tasks optional, asks nobody'],
+  ['attach: true', 'Watches runs: tasks optional, asks nobody'],
+])('says of a tool with "%s" how it runs', async (more, described) => {
+  const { engines: engineConfig, tools } = config(ENGINE, more)
+  const engines = openEngines(engineConfig, {})
+  const [resolved] = await resolveTools({ ...config(ENGINE), tools }, engines, signal)
+  const bound = await engines.bind(tools[0]!)
+  expect(await bound.describe(resolved!.outcome as Tool, signal)).toBe(described)
 })

@@ -50,7 +50,8 @@ export function openGitHubActions(
       return {
         backend,
         workflow,
-        describe: (served) => `${START[served.capabilities.start]}: ${manner(served)}`,
+        describe: (served) =>
+          `${tool.attach ? 'Watches runs' : START[served.capabilities.start]}: ${manner(served)}`,
         async access(_, signal) {
           const reports = await backend.checkAccess(workflow, featuresOf(tool), { signal })
           return reports.map(({ token, ...report }) => ({
