@@ -1,3 +1,4 @@
+import { RunbridgeError } from '@runbridge/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Exchange, send, sendLegacy } from './testing/raw-client.js'
 import { QUANTITY, type World, type WorldOptions, world } from './testing/world.js'
@@ -22,6 +23,22 @@ const CONFIRMED = {
 }
 
 describe('confirm', () => {
+  it('lets what ends within the call run once, however often the answer is sent', async () => {
+    await open({ ...CONFIRMED, capabilities: { execution: 'call', gates: false } })
+    const { requestState } = (await call('delete', { quantity: 3 })).result
+    const confirmed = { requestState, inputResponses: { confirm: accept({ confirm: true }) } }
+    const send = () => call('delete', { quantity: 3 }, confirmed)
+    w.backend.script('call', { kind: 'refused', error: new RunbridgeError('throttled', 'Later.') })
+    expect(text(await send())).toBe('Later.')
+    expect((await send()).result).toMatchObject({ structuredContent: { quantity: 3 } })
+    const again = await send()
+    expect([again.result.isError, text(again)]).toEqual([true, expect.stringContaining('has been used')])
+    expect(w.backend.callsOf('call')).toHaveLength(2)
+    expect((await w.store.list('local', {}, 10)).records).toEqual([])
+    w.clock.jump(3_600_001)
+    expect(await w.server.service.sweep()).toEqual({ removed: 1, settled: 0 })
+  })
+
   it('is asked before anything starts; accepted, it starts', async () => {
     await open(CONFIRMED)
     const { result: asked } = await call('delete', { quantity: 3 })

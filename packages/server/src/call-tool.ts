@@ -9,7 +9,6 @@ import {
   RunbridgeError,
   type Task,
   type ToolResult,
-  toolResult,
   toRunbridgeError,
 } from '@runbridge/core'
 import {
@@ -20,9 +19,10 @@ import {
 } from '@runbridge/core/wire/ext-tasks'
 import type { App, ServedTool } from './app.js'
 import { askBefore, type InputRequired, type Round } from './ask.js'
+import { callNow } from './call-now.js'
 import { type Caller, canBeAsked } from './caller.js'
 import { lacks } from './capability.js'
-import { follow, plainOptions } from './follow.js'
+import { follow } from './follow.js'
 import { FOLLOW_UPS } from './follow-up.js'
 import { handleText } from './handle-text.js'
 import { onAbandon } from './on-abandon.js'
@@ -129,7 +129,7 @@ async function start(
     app.audit({ action: 'call', owner: caller.owner, tool: tool.name, outcome })
     return asked.result
   }
-  if (tool.capabilities.execution === 'call') return callNow(app, tool, asked.input, caller)
+  if (tool.capabilities.execution === 'call') return callNow(app, tool, asked, caller)
   const { owner } = caller
   const { taskId, runKey, input } = asked
   const request = {
@@ -180,32 +180,6 @@ async function deliver(app: App, task: Task, tool: Tool | undefined, call: ToolC
     throw new RunbridgeError('invalid_input', `inputResponses.${broken.key} is no elicitation result.`)
   }
   return app.service.answer(task.record, canBeAsked(tool, call.caller) ? responses : {})
-}
-
-async function callNow(app: App, tool: Tool, input: JsonObject, caller: Caller): Promise<ToolResult> {
-  const { backend, workflow } = tool
-  if (!backend.call)
-    throw new RunbridgeError('unsupported', `${backend.name} can not call ${workflow.id} directly.`)
-  const createdAt = app.clock.now()
-  const result = await backend.call(workflow, input, { signal: caller.signal })
-  switch (result.kind) {
-    case 'ended': {
-      const { snapshot } = result
-      const { state, endedAt = app.clock.now() } = snapshot
-      app.audit({ action: 'call', owner: caller.owner, tool: tool.name, outcome: state })
-      return toolResult({ state, snapshot, createdAt, endedAt }, plainOptions(tool))
-    }
-    case 'refused':
-      throw result.error
-    case 'unknown':
-      throw new RunbridgeError(
-        'unknown_outcome',
-        `${result.error.message} It may have run to its end; do not repeat it before you have looked at the engine.`,
-        { cause: result.error },
-      )
-    default:
-      return result satisfies never
-  }
 }
 
 /** What the runs of this tool need of a caller, checked before anything starts. */

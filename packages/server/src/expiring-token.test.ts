@@ -111,4 +111,9 @@ it('a question of a session waits for questionMs and no longer', async () => {
   await client.found((message: Any) => message.method === 'elicitation/create')
   await w.clock.advance(20_000)
   expect((await call).result.content[0].text).toContain('the question was not answered in time')
+  const [asked, takenBack] = client.received.filter(({ message }) => message.method !== undefined)
+  expect(takenBack?.message).toMatchObject({
+    method: 'notifications/cancelled',
+    params: { requestId: asked?.message.id },
+  })
 })

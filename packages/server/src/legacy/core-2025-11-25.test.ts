@@ -420,6 +420,8 @@ describe('tasks/result', () => {
     await w.clock.advance(5_000)
     const back = await client.found(({ method }) => method === 'notifications/cancelled')
     expect(back).toMatchObject({ stream: second.id, message: { params: { requestId: again.message.id } } })
+    // "All requests, notifications, and responses related to a task" (associating task-related messages).
+    expect(back.message.params._meta).toEqual({ [RELATED]: { taskId } })
   })
 
   it('an elicitation only to a client that declared it', async () => {

@@ -49,14 +49,18 @@ export interface Questions {
   isOut(taskId: string, key: string): boolean
   /** Takes back what is out for this task and not open any more, so that nobody is shown it in vain. */
   withdraw(taskId: string, open: readonly string[]): Promise<void>
-  /** Sends a question that belongs to no task and waits for its answer; undefined when `over` aborts first. */
+  /** Sends a question that belongs to no task and waits for its answer; undefined when `over` aborts first, which takes it back. */
   put(elicitation: Elicitation, channel: Channel, over: AbortSignal): Promise<InputResponse | undefined>
   /** Takes a response of the client; those to nothing that is out are dropped. */
   receive(response: ClientResponse, identity: Pick<Caller, 'owner' | 'scopes'>): Promise<void>
 }
 
+type Meta = Readonly<Record<string, unknown>>
+
 interface Out {
   readonly task: NonNullable<SentQuestion['task']>
+  /** What names the task in all that belongs to it, as the question itself did. */
+  readonly meta: Meta | undefined
   readonly request: RequestId | undefined
   readonly alive: () => boolean
   /** Sends it again, under another id. */
@@ -75,6 +79,13 @@ export function createQuestions(app: App, session: () => Session): Questions {
     }))
     const message = { jsonrpc: '2.0', id: question.id, ...elicitation } as unknown as JSONRPCMessage
     await wire.send(message, request)
+  }
+
+  /** Tells the client that nobody waits for the answer any more. */
+  function takeBack(id: string, request: RequestId | undefined, meta?: Meta): Promise<void> {
+    const params = { requestId: id, ...(meta !== undefined && { _meta: meta }) }
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params } as JSONRPCMessage
+    return session().wire.send(cancelled, request)
   }
 
   function forget(id: string) {
@@ -97,7 +108,8 @@ export function createQuestions(app: App, session: () => Session): Questions {
     const again = async () => {
       if (tries < MAX_TRIES && alive()) await ask(elicitation, task, channel, tries + 1)
     }
-    outs.set(id, { task, request, alive, again })
+    const { _meta: meta } = elicitation.params as { readonly _meta?: Meta }
+    outs.set(id, { task, meta, request, alive, again })
     const [oldest] = outs.keys()
     if (outs.size > MAX_OUT && oldest !== undefined) outs.delete(oldest)
     await send(elicitation, { id, task }, request)
@@ -138,16 +150,15 @@ export function createQuestions(app: App, session: () => Session): Questions {
     },
 
     async withdraw(taskId, open) {
-      for (const [id, { task, request, alive }] of [...outs]) {
+      for (const [id, { task, meta, request, alive }] of [...outs]) {
         if (task.taskId !== taskId || open.includes(task.key)) continue
         outs.delete(id)
-        const cancelled = { method: 'notifications/cancelled', params: { requestId: id } } as const
-        if (alive()) await session().wire.send({ jsonrpc: '2.0', ...cancelled }, request)
+        if (alive()) await takeBack(id, request, meta)
         await forget(id)
       }
     },
 
-    async put(elicitation, { request }, over) {
+    async put(elicitation, { request, gone }, over) {
       const id = questionId()
       await send(elicitation, { id }, request)
       const { state } = session()
@@ -157,6 +168,7 @@ export function createQuestions(app: App, session: () => Session): Questions {
           if (!question || question.response) return question?.response
           await state.changed(LOOK_MS, over)
         }
+        if (gone?.aborted !== true) await takeBack(id, request)
         return undefined
       } finally {
         await forget(id)
