@@ -66,7 +66,7 @@ export interface RunbridgeServerProps {
   readonly environment?: Readonly<Record<string, string>>
   /** Variables of the configuration that are, each from Secrets Manager. */
   readonly secrets?: Readonly<Record<string, ReadableSecret>>
-  /** Default 512: half of the time of a cold start is spent in loading code, which more memory makes faster. */
+  /** In MB, default 512. A cold start computes for most of its time, and Lambda gives a processor's share by the memory. */
   readonly memorySize?: number
   /** Executions at the same time, so that callers can't use up the account's. Default: not bounded. */
   readonly maxConcurrency?: number
