@@ -1,5 +1,5 @@
 /** What an error says and where, with its causes. */
-export interface PlainError {
+interface PlainError {
   readonly type: string
   readonly message: string
   readonly stack: string | undefined
