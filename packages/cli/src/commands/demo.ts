@@ -26,7 +26,7 @@ const PACE = 0.6
 const LIMIT_MS = 28_000
 
 /**
- * Runs workflows of two engines as tasks: embedded engines, server and official client over real sockets in this
+ * Runs workflows of three engines as tasks: embedded engines, server and official client over real sockets in this
  * process. Ok only if every one of them went as it should.
  */
 export async function demo(options: { readonly signal: AbortSignal }, io: Io): Promise<number> {
