@@ -286,6 +286,12 @@ describe('references to the environment', () => {
     ])
   })
 
+  it('are refused in the default of another, where they would stand as text', () => {
+    expect(problems(tool('title: "${A:-${B}}"'), { B: 'b' })).toEqual([
+      '4:12 tools[0].title: the default of A holds another reference, which is not looked up: write a plain text',
+    ])
+  })
+
   it('are refused when they are malformed', () => {
     expect(problems(tool('title: "${1}"'))).toEqual([
       '4:12 tools[0].title: malformed reference: write `${NAME}` or `${NAME:-default}`, or `$${` for `${`',

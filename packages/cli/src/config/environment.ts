@@ -53,6 +53,12 @@ function substitute(written: string, env: Environment): { text: string; errors: 
       )
       return reference
     }
+    if (fallback?.includes('${')) {
+      errors.push(
+        `the default of ${name} holds another reference, which is not looked up: write a plain text`,
+      )
+      return reference
+    }
     const value = env[name]
     if (fallback !== undefined) return value || fallback
     if (value !== undefined) return value
