@@ -8,9 +8,10 @@ import {
 } from '@runbridge/core'
 import type { ApiReview } from './api.js'
 import type { GitHubClient } from './clients.js'
+import type { Engine } from './engine.js'
 import { engineError, statusOf } from './errors.js'
 import { FORK_GATE, parseGateId } from './gates.js'
-import { type Engine, send } from './request.js'
+import { send } from './request.js'
 import { readPending, readReviews, readRun, runPath, runWords, type Subject } from './run-reads.js'
 import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 

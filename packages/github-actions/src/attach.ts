@@ -1,7 +1,7 @@
 import { type AttachResult, type CallContext, RunbridgeError, type RunRef } from '@runbridge/core'
 import type { ApiRun } from './api.js'
+import type { Engine } from './engine.js'
 import { engineError } from './errors.js'
-import type { Engine } from './request.js'
 import { readRun } from './run-reads.js'
 import { type GitHubActionsWorkflow, parseWorkflowId, type WorkflowName } from './workflow.js'
 

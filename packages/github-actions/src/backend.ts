@@ -5,11 +5,11 @@ import { cancel } from './cancel.js'
 import { type AccessReport, checkAccess } from './check-access.js'
 import type { GitHubClients } from './clients.js'
 import { describe, discover } from './describe.js'
+import { createEngine } from './engine.js'
 import { find } from './find.js'
 import { log } from './log.js'
 import type { Feature } from './permissions.js'
 import { read } from './read.js'
-import type { Engine } from './request.js'
 import { start } from './start.js'
 import type { GitHubActionsWorkflow } from './workflow.js'
 
@@ -49,18 +49,7 @@ export function githubActions(options: GitHubActionsOptions): GitHubActionsBacke
     now = Date.now,
     readsPerSecond = 5,
   } = options
-  const engine: Engine = {
-    clients,
-    warn,
-    now,
-    pauses: new WeakMap(),
-    host: { refusesRunDetails: false },
-    findable: new Map(),
-    looks: new Map(),
-    read: new Map(),
-    logs: new Map(),
-    logLengths: new Map(),
-  }
+  const engine = createEngine({ clients, warn, now })
   return {
     name: 'github-actions',
     visibilityMs,

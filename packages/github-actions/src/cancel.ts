@@ -1,6 +1,7 @@
 import type { CancelContext, CancelResult, RunRef } from '@runbridge/core'
+import type { Engine } from './engine.js'
 import { engineError, statusOf } from './errors.js'
-import { type Engine, send } from './request.js'
+import { send } from './request.js'
 import { readRun, runPath, runWords, type Subject } from './run-reads.js'
 import { DEFAULT_FORCE_CANCEL_MS, type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 

@@ -1,8 +1,9 @@
 import type { CallContext } from '@runbridge/core'
 import type { GitHubClient } from './clients.js'
+import type { Engine } from './engine.js'
 import { engineError, statusOf } from './errors.js'
 import { type Feature, PERMISSIONS, type Permission } from './permissions.js'
-import { type Engine, readKept, send } from './request.js'
+import { readKept, send } from './request.js'
 import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 
 /** `unsure`: GitHub can't be asked without an effect, or answered something else; `note` says what. */

@@ -7,8 +7,9 @@ import type {
 } from '@runbridge/core'
 import { RunbridgeError } from '@runbridge/core'
 import { workflowsSchema } from './api.js'
+import type { Engine } from './engine.js'
 import { engineError } from './errors.js'
-import { type Engine, send } from './request.js'
+import { send } from './request.js'
 import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 import { defaultRef, readTrigger, readWorkflow } from './workflow-file.js'
 

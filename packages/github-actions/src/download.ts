@@ -1,5 +1,6 @@
 import { RunbridgeError } from '@runbridge/core'
-import { type Engine, type Sent, send } from './request.js'
+import type { Engine } from './engine.js'
+import { type Sent, send } from './request.js'
 
 export interface Piece {
   readonly data: Buffer

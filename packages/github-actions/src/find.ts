@@ -1,8 +1,9 @@
 import { type FindContext, type FindResult, RunbridgeError } from '@runbridge/core'
 import { type ApiRun, runsSchema } from './api.js'
+import type { Engine } from './engine.js'
 import { unreadable } from './errors.js'
 import { remember } from './remember.js'
-import { type Engine, type Fresh, readIfChanged } from './request.js'
+import { type Fresh, readIfChanged } from './request.js'
 import {
   DEFAULT_RUN_KEY_INPUT,
   type GitHubActionsWorkflow,

@@ -1,10 +1,10 @@
 import type { CallContext, LogPiece, RunRef } from '@runbridge/core'
 import type { ApiJob } from './api.js'
 import { cleanLines } from './clean-log.js'
+import type { Engine } from './engine.js'
 import { engineError, statusOf } from './errors.js'
 import { downloadLog } from './failure.js'
 import { remember } from './remember.js'
-import type { Engine } from './request.js'
 import { readAllJobs, readRun, type Subject } from './run-reads.js'
 import { type GitHubActionsWorkflow, parseWorkflowId } from './workflow.js'
 

@@ -11,8 +11,9 @@ import {
   runSchema,
 } from './api.js'
 import type { GitHubClient } from './clients.js'
+import type { Engine } from './engine.js'
 import type { PendingEnvironment } from './marks.js'
-import { type Engine, type Fresh, readIfChanged, send } from './request.js'
+import { type Fresh, readIfChanged, send } from './request.js'
 import type { WorkflowName } from './workflow.js'
 
 const PAGE = 100

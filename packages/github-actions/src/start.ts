@@ -6,9 +6,10 @@ import {
   toRunbridgeError,
 } from '@runbridge/core'
 import { dispatchedSchema } from './api.js'
+import type { Engine } from './engine.js'
 import { engineError, limitedForMs, messageOf, statusOf } from './errors.js'
 import { inputsOf, payloadOf, type Trigger } from './input-schema.js'
-import { type Answer, type Engine, send, wasNotSent } from './request.js'
+import { type Answer, send, wasNotSent } from './request.js'
 import {
   DEFAULT_REF_ARGUMENT,
   DEFAULT_RUN_KEY_INPUT,

@@ -1,8 +1,9 @@
 import { type CallContext, RunbridgeError } from '@runbridge/core'
 import { contentSchema, repositorySchema, workflowSchema } from './api.js'
+import type { Engine } from './engine.js'
 import { engineError } from './errors.js'
 import { parseTrigger, type Trigger } from './input-schema.js'
-import { type Engine, readKept } from './request.js'
+import { readKept } from './request.js'
 import type { GitHubActionsWorkflow, WorkflowName } from './workflow.js'
 
 /** Throws a RunbridgeError when the workflow can't be read. */
