@@ -1,6 +1,7 @@
 import { type Log, RunbridgeError, type SecretStore, type TaskStore, toRunbridgeError } from '@runbridge/core'
 import {
   createServer,
+  type ResolveContext,
   type Route,
   type RunbridgeServer,
   resolveTool,
@@ -35,6 +36,8 @@ export interface Parts {
   readonly version: string
   /** Whether the process stands still between requests: see `RunbridgeOptions`. Default false. */
   readonly freezes?: boolean
+  /** Whether the schemas of the tools were checked before: see `ResolveContext`. Default false. */
+  readonly schemasChecked?: boolean
 }
 
 /**
@@ -43,12 +46,12 @@ export interface Parts {
  */
 export async function composeOf(
   config: Config,
-  { engines, openStore, version, freezes = false }: Parts,
+  { engines, openStore, version, freezes = false, schemasChecked = false }: Parts,
   options: CompositionOptions,
 ): Promise<Composition> {
   // At the same time: on Lambda the first caller waits for both.
   const [resolved, opened] = await Promise.allSettled([
-    resolveTools(config, engines, options.signal).then(toolsOrThrow),
+    resolveTools(config, engines, { signal: options.signal, schemasChecked }).then(toolsOrThrow),
     openStore(),
   ])
   try {
@@ -112,12 +115,12 @@ export interface ResolvedTool {
 export function resolveTools(
   config: Config,
   engines: BoundEngines<ToolConfig>,
-  signal: AbortSignal,
+  context: ResolveContext,
 ): Promise<ResolvedTool[]> {
   return Promise.all(
     config.tools.map(async (tool) => ({
       config: tool,
-      outcome: await resolved(tool, engines, signal).catch(toRunbridgeError),
+      outcome: await resolved(tool, engines, context).catch(toRunbridgeError),
     })),
   )
 }
@@ -125,7 +128,7 @@ export function resolveTools(
 async function resolved(
   tool: ToolConfig,
   engines: BoundEngines<ToolConfig>,
-  signal: AbortSignal,
+  context: ResolveContext,
 ): Promise<Tool> {
   const { stepFunctions, googleWorkflows, githubActions, input, output, ...rest } = tool
   const { backend, workflow } = await engines.bind(tool)
@@ -136,7 +139,7 @@ async function resolved(
     inputSchema: input,
     outputSchema: output,
   }
-  return resolveTool(options, { signal })
+  return resolveTool(options, context)
 }
 
 function toolsOrThrow(resolved: readonly ResolvedTool[]): Tool[] {

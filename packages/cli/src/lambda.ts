@@ -86,6 +86,7 @@ async function optionsOf(settings: LambdaSettings): Promise<LambdaOptions> {
       openStore: () => openAwsStore(store),
       version,
       freezes: true,
+      schemasChecked: typeof settings.config !== 'string' && settings.config.schemasChecked,
     },
     { log, signal: new AbortController().signal, ...(options.audit && { audit: jsonLog('info') }) },
   )

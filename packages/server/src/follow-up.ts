@@ -122,7 +122,7 @@ function checked(tool: FollowUp): FollowUp {
     ...tool,
     run(app, args, caller, round) {
       // Compiled at the first call: a start would wait for five of them.
-      const problems = compileSchema(tool.inputSchema, `The schema of ${tool.name}`)(args)
+      const problems = compileSchema(tool.inputSchema, `The schema of ${tool.name}`, { checked: true })(args)
       if (problems.length > 0) {
         throw new RunbridgeError(
           'invalid_input',

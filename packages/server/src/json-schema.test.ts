@@ -13,7 +13,7 @@ describe('compileSchema', () => {
     [{ type: 'object', properties: { a: { $ref: 'order.json' } } }, 'leaves the document'],
     [{ type: 'object', properties: { a: { $ref: '#/$defs/none' } } }, 'is no valid JSON Schema'],
     [{ type: 'objekt' }, 'is no valid JSON Schema'],
-    [{ required: ['a', 'a'] }, '/required must be a list of different strings'],
+    [{ required: ['a', 'a'] }, '/required must NOT have duplicate items'],
     [{ properties: { a: { pattern: '(' } } }, 'is no valid JSON Schema'],
     [{ patternProperties: { '(': {} } }, 'is no valid JSON Schema'],
     [{ properties: { a: { type: 'string', 'x-mcp-header': 'A' } } }, 'x-mcp-header'],
@@ -58,6 +58,12 @@ describe('compileSchema', () => {
       'x',
     )
     expect(validate(value)).toEqual(problems)
+  })
+
+  it('takes one that was checked before as it is', () => {
+    const bad: JsonSchema = { required: ['a', 'a'] }
+    expect(compileSchema(bad, 'x', { checked: true })({})).not.toEqual([])
+    expect(() => compileSchema({ ...bad }, 'x')).toThrow('is no valid JSON Schema')
   })
 
   it('names a handful of problems at most', () => {

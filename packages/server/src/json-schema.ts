@@ -1,7 +1,6 @@
 import { canonicalJson, isJsonObject, type Json, type JsonSchema, RunbridgeError } from '@runbridge/core'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { schemaProblem } from './meta-schema.js'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 const NONE = 'is no valid JSON Schema 2020-12'
@@ -9,10 +8,7 @@ const NONE = 'is no valid JSON Schema 2020-12'
 const MAX_PROBLEMS = 5
 const MAX_CACHED = 500
 
-/**
- * Keeps no schema: two of them with the same `$id` know nothing of each other. What a schema has to be is said by
- * `schemaProblem`: the meta-schemas would be compiled first, which takes longer than all else that a start does.
- */
+/** Keeps no schema: two of them with the same `$id` know nothing of each other. */
 const ajv = new Ajv2020({
   allErrors: true,
   strict: false,
@@ -20,8 +16,11 @@ const ajv = new Ajv2020({
   logger: false,
   meta: false,
   validateSchema: false,
+  formats: fullFormats,
 })
-for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format)
+
+/** Has the published meta-schemas, which are compiled at its first use: that takes longer than most starts. */
+let meta: Ajv2020 | undefined
 
 /** What of the value breaks the schema, as sentences that name path and rule; empty when it fits. */
 export type Validate = (value: Json) => readonly string[]
@@ -29,22 +28,29 @@ export type Validate = (value: Json) => readonly string[]
 /** So that who checks a schema and who uses it compile it once. */
 const validators = new WeakMap<JsonSchema, Validate>()
 
+export interface SchemaOptions {
+  /** Whether `compileSchema` has taken it before, in whatever process: only what uses it is made then. Default false. */
+  readonly checked?: boolean
+}
+
 /**
  * Compiles a JSON Schema 2020-12 document. Another `$schema` is refused, as the specification wants (2026-07-28
  * basic, "JSON Schema Usage"), and so is a `$ref` that leaves the document: nothing is ever fetched.
  * @param where names the schema in errors
  */
-export function compileSchema(schema: JsonSchema, where: string): Validate {
-  const validate = validators.get(schema) ?? compiledNow(schema, where)
+export function compileSchema(schema: JsonSchema, where: string, options: SchemaOptions = {}): Validate {
+  const validate = validators.get(schema) ?? compiledNow(schema, where, options)
   validators.set(schema, validate)
   return validate
 }
 
-function compiledNow(schema: JsonSchema, where: string): Validate {
-  const problem = refused(schema)
-  if (problem !== undefined) throw new RunbridgeError('misconfigured', `${where}: ${problem}`)
-  const none = schemaProblem(schema)
-  if (none !== undefined) throw new RunbridgeError('misconfigured', `${where} ${NONE}: ${none}.`)
+function compiledNow(schema: JsonSchema, where: string, { checked = false }: SchemaOptions): Validate {
+  if (!checked) {
+    const problem = refused(schema)
+    if (problem !== undefined) throw new RunbridgeError('misconfigured', `${where}: ${problem}`)
+    const none = schemaProblem(schema)
+    if (none !== undefined) throw new RunbridgeError('misconfigured', `${where} ${NONE}: ${none}.`)
+  }
   let check: ValidateFunction
   try {
     check = ajv.compile(schema)
@@ -70,6 +76,12 @@ export function schemaValidator(): (schema: JsonSchema, value: Json) => readonly
     }
     return validate(value)
   }
+}
+
+/** What makes the document no JSON Schema, as place and rule. */
+function schemaProblem(schema: JsonSchema): string | undefined {
+  meta ??= new Ajv2020({ strict: false, logger: false, formats: fullFormats })
+  return meta.validateSchema(schema) ? undefined : meta.errorsText(meta.errors, { dataVar: '' })
 }
 
 /** Why the document can't be used, looked up at every depth. */

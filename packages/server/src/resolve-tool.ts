@@ -61,13 +61,20 @@ const NAME = /^[A-Za-z0-9_.-]{1,128}$/
 /** Hosts give up on a call after a minute or two. */
 const MAX_HOLD_MS = 300_000
 
+export interface ResolveContext {
+  /** Ends the question to the engine. */
+  readonly signal: AbortSignal
+  /** Whether `compileSchema` has taken the tool's schemas before, in whatever process. Default false. */
+  readonly schemasChecked?: boolean
+}
+
 /**
  * Asks the backend what the workflow is and makes the tool. Throws a RunbridgeError that names the tool:
  * `misconfigured` with what to write instead, or what `describe` threw.
  */
 export async function resolveTool<W extends Workflow>(
   options: ToolOptions<W>,
-  context: { readonly signal: AbortSignal },
+  context: ResolveContext,
 ): Promise<Tool<W>> {
   const { name, backend, workflow } = options
   const wrong = (problem: string) => new RunbridgeError('misconfigured', `Tool ${name}: ${problem}`)
@@ -112,8 +119,9 @@ export async function resolveTool<W extends Workflow>(
   }
   const problem = conflicts(tool)
   if (problem !== undefined) throw wrong(problem)
-  compileSchema(inputSchema, `Tool ${name}: the input schema`)
-  if (tool.outputSchema) compileSchema(tool.outputSchema, `Tool ${name}: the output schema`)
+  const { schemasChecked: checked = false } = context
+  compileSchema(inputSchema, `Tool ${name}: the input schema`, { checked })
+  if (tool.outputSchema) compileSchema(tool.outputSchema, `Tool ${name}: the output schema`, { checked })
   return tool
 }
 

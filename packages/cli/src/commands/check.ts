@@ -24,7 +24,7 @@ export async function check({ config: file, signal }: CheckOptions, io: Io): Pro
   const engines = openEngines(config.engines, {})
   try {
     const statuses: number[] = []
-    for (const tool of await resolveTools(config, engines, signal)) {
+    for (const tool of await resolveTools(config, engines, { signal })) {
       statuses.push(await checkTool(tool, engines, signal, io))
     }
     const authStatuses = await checkAuth(config.server, io)

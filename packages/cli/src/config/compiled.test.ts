@@ -48,6 +48,21 @@ describe('a compiled configuration', () => {
     expect(() => readCompiled(compiled(TEXT), { ...ENV, PROGRESS: 'maybe' })).toThrow('tools[1].progress: ')
   })
 
+  const withSchemas = (schemas: string) => compileConfig(`tools:\n  - { name: one, ${schemas} }`)
+
+  it('is made with the schemas of its tools checked, unless they depend on the environment', () => {
+    expect(withSchemas('input: { type: object }, output: { type: object }').schemasChecked).toBe(true)
+    expect(withSchemas('description: none').schemasChecked).toBe(true)
+    const title = `"${reference('TITLE')}"`
+    expect(withSchemas(`input: { type: object, title: ${title} }`).schemasChecked).toBe(false)
+  })
+
+  it.each(['input', 'output'])('is not made of an %s that is no JSON Schema', (key) => {
+    expect(() => withSchemas(`${key}: { type: object, required: [a, a] }`)).toThrow(
+      `tools[0].${key} is no valid JSON Schema 2020-12: /required must NOT have duplicate items`,
+    )
+  })
+
   it('is not made of what is no YAML', () => {
     expect(() => compileConfig('tools: [')).toThrow(/^Line 1 of the configuration is not YAML: /)
   })

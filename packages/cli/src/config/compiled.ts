@@ -11,6 +11,8 @@ export interface CompiledConfig {
   readonly value: unknown
   /** Where references stand without quotes, which may become numbers and booleans. */
   readonly unquoted: readonly Path[]
+  /** Whether the schemas of the tools have been found to be ones, as far as that can be before the environment. */
+  readonly schemasChecked: boolean
 }
 
 /** The environment, then the schema and the rules. Throws `misconfigured` with every problem, one a line. */

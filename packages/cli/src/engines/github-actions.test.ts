@@ -78,7 +78,7 @@ it('names the permissions of the server and of the reviewer', async () => {
   const reviewed = ENGINE.replace('pacing', 'reviewer: { token: another }, pacing')
   const { engines: engineConfig, tools } = config(reviewed, 'humanInput: elicitation')
   const engines = openEngines(engineConfig, {})
-  const [resolved] = await resolveTools({ ...config(reviewed), tools }, engines, signal)
+  const [resolved] = await resolveTools({ ...config(reviewed), tools }, engines, { signal })
   const bound = await engines.bind(tools[0]!)
   const reports = await bound.access(resolved!.outcome, signal)
   expect(reports).toContainEqual({
@@ -96,7 +96,7 @@ it.each([
 ])('says of a tool with "%s" how it runs', async (more, described) => {
   const { engines: engineConfig, tools } = config(ENGINE, more)
   const engines = openEngines(engineConfig, {})
-  const [resolved] = await resolveTools({ ...config(ENGINE), tools }, engines, signal)
+  const [resolved] = await resolveTools({ ...config(ENGINE), tools }, engines, { signal })
   const bound = await engines.bind(tools[0]!)
   expect(await bound.describe(resolved!.outcome as Tool, signal)).toBe(described)
 })

@@ -40,7 +40,7 @@ tools:
   const awsCredentials = { accessKeyId: 'local', secretAccessKey: 'local' }
   const engines = openEngines(parsed.config.engines, { awsCredentials })
   try {
-    const [resolved] = await resolveTools(parsed.config, engines, signal)
+    const [resolved] = await resolveTools(parsed.config, engines, { signal })
     const bound = await engines.bind(parsed.config.tools[0]!)
     const reports = await bound.access(resolved!.outcome, signal)
     return reports.map(({ permission }) => permission.replace('states:', '')).sort()
