@@ -115,7 +115,7 @@ export async function resources({ call, request }, stack) {
     rules: { statusChanges: one(rules, /StatusChanges/), sweep: one(rules, /Sweep/) },
     logGroup: one(
       logGroups.map((/** @type {any} */ { logGroupName }) => logGroupName),
-      /^(?!\/aws\/lambda)/,
+      /(?<!Api)Log[0-9A-F]/,
     ),
     fn: one(
       JSON.parse(functions.text).Functions.map((/** @type {any} */ { FunctionName }) => FunctionName),

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dynamodbTable } from '@runbridge/stores/dynamodb'
 import { root } from '../../bin/command.mjs'
@@ -41,20 +41,22 @@ export async function throughTheStack({ check, known }, ministack, { approvals, 
     Resource: `arn:aws:iam::${ACCOUNT}:role/cdk-hnb659fds-*`,
   })
   const out = join(folder, 'stack')
-  const options = [
-    ...['-c', `config=${join(root, 'test/fixtures/interop-aws.yaml')}`],
-    ...['-c', `secrets=TOKEN_SHA256=${secret.arn}`],
-    ...['--output', out],
-  ]
   const outputs = join(folder, 'outputs.json')
+  /** @param {string} config @param {readonly string[]} more */
+  const deploy = async (config, ...more) => {
+    const secrets = `secrets=TOKEN_SHA256=${secret.arn}`
+    const options = ['-c', `config=${config}`, '-c', secrets, '--output', out, ...more]
+    const how = ['--require-approval', 'never', '--outputs-file', outputs]
+    await cdk(ministack, deployer, ['deploy', ...options, ...how])
+    return String(Object.values(JSON.parse(readFileSync(outputs, 'utf8')).Runbridge)[0])
+  }
+  const config = join(root, 'test/fixtures/interop-aws.yaml')
   /** @type {string | undefined} */
   let url
   await check(
     name('`cdk deploy` makes the whole stack for who may assume the roles of the bootstrap and nothing else'),
     async () => {
-      const how = ['--require-approval', 'never', '--outputs-file', outputs]
-      await cdk(ministack, deployer, ['deploy', ...options, ...how])
-      url = String(Object.values(JSON.parse(readFileSync(outputs, 'utf8')).Runbridge)[0])
+      url = await deploy(config)
     },
   )
   if (url === undefined) return
@@ -242,6 +244,34 @@ export async function throughTheStack({ check, known }, ministack, { approvals, 
   } finally {
     await front.close()
   }
+  await check(
+    name('an upgrade to an HTTP API keeps the table and its tasks, and the old URL is gone'),
+    async () => {
+      // Express state machines are not for API Gateway.
+      const [standard] = readFileSync(config, 'utf8').split('  - name: quote')
+      const changed = join(folder, 'standard.yaml')
+      writeFileSync(changed, String(standard))
+      const before = (await items()).length
+      const address = await deploy(changed, '-c', 'front=api-gateway')
+      strictEqual((await resources(ministack, 'Runbridge')).table, table)
+      ok((await items()).length >= before)
+      const ask = (/** @type {string} */ at) => {
+        const { hostname: host, pathname: path } = new URL(at)
+        return ministack.request({ method: 'POST', path, headers: { host } }, '{}')
+      }
+      strictEqual((await ask(address)).status, 401)
+      strictEqual((await ask(String(url))).status, 404)
+      const api = await startUrlFront(ministack, address, { authorization: `Bearer ${secret.token}` })
+      try {
+        const client = await connect(api.url, () => ({ action: 'cancel' }))
+        const { end } = await client.call('nap', { by: 'gateway' })
+        deepStrictEqual((await end).structured, { by: 'gateway' })
+        await client.close()
+      } finally {
+        await api.close()
+      }
+    },
+  )
   await known(
     name('a status change that the function fails at is tried again and becomes a dead letter'),
     'its EventBridge calls a function once, and knows no dead letters',
