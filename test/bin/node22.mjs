@@ -5,8 +5,8 @@ import { root, run } from './command.mjs'
 const cache = join(root, 'node_modules/.cache/runbridge/node22')
 
 /**
- * A Node.js 22 or newer, which the conformance suite needs (`fs.globSync`); the product itself runs on 20. The
- * running one where it is new enough, else the binary of npm's platform package, kept in a cache folder beside the
+ * A Node.js 22 or newer, which the conformance suite needs (`fs.globSync`) and which functions on Lambda run on; the
+ * product itself runs on 20. The running one where it is new enough, else the binary of npm's platform package, kept in a cache folder beside the
  * lock file's own modules.
  * @returns {Promise<string>} path of the executable
  */
@@ -29,7 +29,7 @@ export async function node22() {
     const installed = await run(windows ? 'npm.cmd' : 'npm', args, { cwd: cache })
     if (installed.code !== 0 || !(await works(binary))) {
       throw new Error(
-        `The conformance suite needs Node.js 22, this is ${process.version}, and npm could not bring ${name}@22. ` +
+        `Node.js 22 is needed for this, which runs on ${process.version}, and npm could not bring ${name}@22. ` +
           `Run it with a newer Node.js, or install that package into ${cache}. npm said:\n${installed.output.trim()}`,
       )
     }

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import { node22 } from '../../bin/node22.mjs'
 
 /**
  * @typedef {object} Streamed what a function answers piece by piece
@@ -40,6 +41,7 @@ const WITH_HEAD = 'application/vnd.awslambda.http-integration-response'
  * @returns {Promise<Sandbox>}
  */
 export async function startSandbox({ program, folder, env, deadlineMs = DEADLINE_MS }) {
+  const node = await node22()
   /** @typedef {{ id: string, event: object, resolve: (answer: any) => void, reject: (error: Error) => void, streams?: boolean }} Invocation */
   /** @type {Invocation[]} */
   const queue = []
@@ -92,7 +94,7 @@ export async function startSandbox({ program, folder, env, deadlineMs = DEADLINE
   const { port } = /** @type {import('node:net').AddressInfo} */ (api.address())
 
   const began = performance.now()
-  const child = spawn(process.execPath, [program, 'index.handler'], {
+  const child = spawn(node, [program, 'index.handler'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
