@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toolResult } from './result.js'
+import type { JsonObject } from './json.js'
+import { type ResultOptions, toolResult } from './result.js'
 import type { Snapshot } from './run.js'
 import { NOON, taskRecord } from './testing/task-record.js'
 import { byteLength } from './text.js'
@@ -77,6 +78,81 @@ describe('a success', () => {
     expect(texts(result)[0]).toContain('[cut: ')
     expect(texts(result)[1]).toContain('The structured output is left out: 511 bytes, the limit is 100.')
     expect(result).not.toHaveProperty('structuredContent')
+  })
+})
+
+describe('a success of a tool that declares an output schema', () => {
+  const told: string[] = []
+  const outputSchema = {
+    problems: ({ total }: JsonObject) =>
+      typeof total === 'number' ? [] : ['/total must be number (rule: type)', '/x is\nodd'],
+    onMisfit: (reason: string) => void told.push(reason),
+  }
+  const result = (snapshot: Partial<Snapshot>, options: ResultOptions = {}) => {
+    told.length = 0
+    const record = ended({ state: 'succeeded', ...snapshot })
+    return toolResult({ ...record, run: { id: 'run-1', attempt: 0 } }, { outputSchema, ...options })
+  }
+
+  it('is as ever where the output fits', () => {
+    expect(result({ output: { total: 7 } })).toEqual(
+      toolResult(ended({ state: 'succeeded', output: { total: 7 } })),
+    )
+    expect(told).toEqual([])
+  })
+
+  it('is an error with the output as text where it does not', () => {
+    const { content, ...rest } = result({ output: { total: '7' } }, { resultText: 'Total {total}' })
+    expect(rest).toEqual({ isError: true })
+    expect(content.slice(0, 3)).toEqual([
+      {
+        type: 'text',
+        text: 'The run run-1 succeeded, but its output does not fit the output schema that the tool declares: /total must be number (rule: type); /x is odd. Do not start it again for that: it has done its work. Its output follows as text.',
+      },
+      { type: 'text', text: '{"total":"7"}' },
+      { type: 'text', text: 'Succeeded after 4.2 s (task tsk_1).' },
+    ])
+    expect(told).toEqual([
+      'its output does not fit the output schema that the tool declares: /total must be number (rule: type); /x is odd.',
+    ])
+  })
+
+  it.each([
+    ['is no object', { output: [7] }, '/ must be object (rule: type)', '[7]'],
+    ['is a string', { output: 'seven' }, '/ must be object (rule: type)', 'seven'],
+  ])('is an error where the output %s', (_, snapshot, reason, text) => {
+    const shown = result(snapshot)
+    expect(shown.isError).toBe(true)
+    expect(texts(shown)[0]).toContain(reason)
+    expect(texts(shown)[1]).toBe(text)
+  })
+
+  it.each([
+    ['has none', {}, 'The run has none.'],
+    ['was cut', { outputOmitted: 'It is over the limit.' }, 'It is over the limit.'],
+  ])('is an error where the run %s', (_, snapshot, reason) => {
+    const shown = result(snapshot)
+    expect(shown.isError).toBe(true)
+    expect(texts(shown)[0]).toContain(
+      `there is no output to fit the output schema that the tool declares. ${reason}`,
+    )
+    expect(texts(shown)[1]).toMatch(/^Succeeded/)
+  })
+
+  it('is an error with the output cut where it is too large', () => {
+    const output = { total: 7, text: 'x'.repeat(500) }
+    const shown = result({ output }, { maxTextBytes: 300, maxStructuredBytes: 100 })
+    expect(shown).not.toHaveProperty('structuredContent')
+    expect(shown.isError).toBe(true)
+    expect(texts(shown)[0]).toContain('The structured output is left out: 521 bytes, the limit is 100.')
+    expect(byteLength(texts(shown)[1] ?? '')).toBeLessThanOrEqual(300)
+    expect(texts(shown)[1]).toContain('[cut: ')
+  })
+
+  it('leaves other ends alone', () => {
+    const error = { code: 'E', message: 'm' }
+    expect(texts(result({ state: 'failed', error }))[0]).toMatch(/^The run failed/)
+    expect(told).toEqual([])
   })
 })
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.js'
+import type { Json, JsonObject } from './json.js'
 import { isJsonObject } from './json.js'
 import type { Link, Snapshot, TerminalState } from './run.js'
 import { isTerminal } from './run.js'
@@ -25,6 +25,19 @@ export interface ResultOptions {
   readonly maxTextBytes?: number | undefined
   /** The cap of `structuredContent` in bytes; larger objects are left out and said so. Default 1 MiB. */
   readonly maxStructuredBytes?: number | undefined
+  /** Absent where the tool declares no output schema. */
+  readonly outputSchema?: OutputSchema | undefined
+}
+
+/**
+ * The schema that a tool declares for its output: a structured result that is given conforms to it (2026-07-28
+ * server/tools, "Output Schema"), or official clients drop the whole result.
+ */
+export interface OutputSchema {
+  /** What of the output breaks it, as sentences that name path and rule; empty when it fits. */
+  problems(output: JsonObject): readonly string[]
+  /** Told why a success is shown as an error. */
+  onMisfit?(reason: string): void
 }
 
 /** At most this many links; what a run links to is data of the run. */
@@ -40,7 +53,7 @@ export function errorResult(text: string): ToolResult {
 
 /** What a result is made of: a task's record, or the end of a synchronous call, which has no task. */
 export type Ended = Pick<TaskRecord, 'state' | 'snapshot' | 'failure' | 'createdAt' | 'endedAt'> &
-  Partial<Pick<TaskRecord, 'taskId' | 'runKey' | 'sealed' | 'cancel' | 'attached'>>
+  Partial<Pick<TaskRecord, 'taskId' | 'runKey' | 'run' | 'sealed' | 'cancel' | 'attached'>>
 
 /**
  * How a task's end becomes a tool result: first the output (alone in its part, since clients compare it),
@@ -71,7 +84,7 @@ interface End {
 }
 
 const ENDS: Record<TerminalState, (task: Ended, options: ResultOptions) => End> = {
-  succeeded: (task, options) => succeeded(task.snapshot, options),
+  succeeded,
   failed: failed,
   timed_out: failed,
   cancelled: (task) => ({
@@ -87,17 +100,46 @@ const ENDS: Record<TerminalState, (task: Ended, options: ResultOptions) => End> 
   lost: (task) => ({ texts: [lostText(task)], isError: true }),
 }
 
-function succeeded(snapshot: Snapshot | undefined, options: ResultOptions): End {
+function succeeded(task: Ended, options: ResultOptions): End {
+  const end = outputOf(task.snapshot, options)
+  const reason = options.outputSchema && misfit(task.snapshot, end, options.outputSchema)
+  if (reason === undefined) return end
+  options.outputSchema?.onMisfit?.(reason)
+  const { output } = task.snapshot ?? {}
+  const run = task.run ? `The run ${oneLine(task.run.id, 500)}` : 'The run'
+  const follows = output === undefined ? '' : ' Its output follows as text.'
+  return {
+    texts: [
+      `${run} succeeded, but ${reason} Do not start it again for that: it has done its work.${follows}`,
+      ...(output === undefined ? [] : [asText(output)]),
+    ],
+    isError: true,
+  }
+}
+
+/** Why the end can't be given as the tool declares it, as the rest of a sentence; undefined when it can. */
+function misfit(snapshot: Snapshot | undefined, end: End, schema: OutputSchema): string | undefined {
+  const { output, outputOmitted } = snapshot ?? {}
+  if (output === undefined) {
+    return `there is no output to fit the output schema that the tool declares. ${outputOmitted ?? 'The run has none.'}`
+  }
+  if (end.remark !== undefined) return `its output can not be given as the tool declares it. ${end.remark}`
+  const problems = end.structured ? schema.problems(end.structured) : ['/ must be object (rule: type)']
+  if (problems.length === 0) return undefined
+  const said = problems.map((problem) => oneLine(problem)).join('; ')
+  return `its output does not fit the output schema that the tool declares: ${said}.`
+}
+
+function asText(output: Json): string {
+  return typeof output === 'string' ? output : JSON.stringify(output)
+}
+
+function outputOf(snapshot: Snapshot | undefined, options: ResultOptions): End {
   const output = snapshot?.output
   if (output === undefined) {
     return { texts: [snapshot?.outputOmitted ?? 'The run succeeded and has no output.'] }
   }
-  const text =
-    options.resultText !== undefined
-      ? fillTemplate(options.resultText, output)
-      : typeof output === 'string'
-        ? output
-        : JSON.stringify(output)
+  const text = options.resultText === undefined ? asText(output) : fillTemplate(options.resultText, output)
   if (!isJsonObject(output)) return { texts: [text] }
   const bytes = byteLength(JSON.stringify(output))
   const max = options.maxStructuredBytes ?? 1_048_576

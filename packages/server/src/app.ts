@@ -1,15 +1,18 @@
-import type { Clock, Ids, Log, TaskService, TaskStore } from '@runbridge/core'
+import type { Clock, Ids, Log, ResultOptions, TaskService, TaskStore } from '@runbridge/core'
 import type { Audit } from './audit.js'
 import type { CallGate } from './call-gate.js'
 import type { Validate } from './json-schema.js'
 import type { Limits } from './limits.js'
 import type { RequestStates } from './request-state.js'
+import type { ResultOf } from './result-options.js'
 import type { Tool } from './tool.js'
 
 export interface ServedTool {
   readonly tool: Tool
   /** Checks the arguments of a call. */
   readonly validate: Validate
+  /** What of an output breaks the output schema, where there is one. */
+  readonly outputProblems?: Validate
 }
 
 /** What every request of one server shares. */
@@ -27,6 +30,8 @@ export interface App {
   readonly limits: Limits
   readonly states: RequestStates
   readonly gate: CallGate
+  /** How the result of a task is shown, or that of a call without one. */
+  readonly resultOptions: (result: ResultOf) => ResultOptions
   /** Whether the process stands still between requests: nothing waits, and nothing goes on after an answer. */
   readonly freezes: boolean
   /** Aborts when the server begins to close: holds end with what they know. */

@@ -27,7 +27,7 @@ export async function callNow(
       const { snapshot } = result
       const { state, endedAt = app.clock.now() } = snapshot
       app.audit({ action: 'call', owner: caller.owner, tool: tool.name, outcome: state })
-      return toolResult({ state, snapshot, createdAt, endedAt }, plainOptions(tool))
+      return toolResult({ state, snapshot, createdAt, endedAt }, plainOptions(app, { tool: tool.name }))
     }
     case 'refused':
       // It has not run, so the answer may be sent again.

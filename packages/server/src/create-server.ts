@@ -33,6 +33,7 @@ import { ownerOf } from './owner.js'
 import { plainServer } from './plain.js'
 import { refuseListen } from './refuse-listen.js'
 import { requestStates } from './request-state.js'
+import { resultOptions } from './result-options.js'
 import { createSubscriptions } from './subscriptions.js'
 import type { Tool } from './tool.js'
 
@@ -140,6 +141,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     audit,
   )
   const instructions = options.instructions ?? defaultInstructions(options.tools)
+  const tools = servedTools(options.tools)
   const app: App = {
     info: {
       name: options.name ?? 'runbridge',
@@ -147,7 +149,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
       ...(options.title !== undefined && { title: options.title }),
     },
     ...(instructions !== undefined && { instructions }),
-    tools: servedTools(options.tools),
+    tools,
     service,
     store,
     clock,
@@ -157,6 +159,7 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     limits,
     states: requestStates(stateKey(options.requestStateKey), clock, limits),
     gate: callGate(limits),
+    resultOptions: resultOptions(tools, log),
     freezes,
     closing: closing.signal,
   }
@@ -259,9 +262,13 @@ function servedTools(tools: readonly Tool[]): ReadonlyMap<string, ServedTool> {
     if (FOLLOW_UPS.has(tool.name) || served.has(tool.name)) {
       throw new RunbridgeError('misconfigured', `The tool name ${tool.name} is taken; rename the tool.`)
     }
-    served.set(tool.name, {
+    const { name, inputSchema, outputSchema } = tool
+    served.set(name, {
       tool,
-      validate: compileSchema(tool.inputSchema, `The input schema of ${tool.name}`),
+      validate: compileSchema(inputSchema, `The input schema of ${name}`),
+      ...(outputSchema && {
+        outputProblems: compileSchema(outputSchema, `The output schema of ${name}`),
+      }),
     })
   }
   if (served.size === 0)

@@ -3,6 +3,7 @@ import {
   duration,
   isTerminal,
   type JsonObject,
+  type ResultOptions,
   statusMessage,
   type Task,
   type ToolResult,
@@ -14,6 +15,7 @@ import type { App } from './app.js'
 import type { InputRequired, Round } from './ask.js'
 import { type Caller, canBeAsked } from './caller.js'
 import { handleText } from './handle-text.js'
+import type { ResultOf } from './result-options.js'
 import type { Tool } from './tool.js'
 import { underAny } from './under-any.js'
 
@@ -39,7 +41,7 @@ export interface Waiting {
 export async function follow(app: App, waiting: Waiting): Promise<ToolResult | InputRequired> {
   const { tool, caller, round, called, mayAsk = true } = waiting
   const task = await underAny([caller.signal, app.closing], (signal) => wait(app, waiting, signal))
-  if (isTerminal(task.record.state)) return toolResult(task.record, plainOptions(tool))
+  if (isTerminal(task.record.state)) return toolResult(task.record, plainOptions(app, task.record))
   // Nobody would see the question of a caller that is gone.
   if (mayAsk && !caller.signal.aborted && task.questions.length > 0 && canBeAsked(tool, caller)) {
     const requestState = await round.seal({
@@ -55,8 +57,8 @@ export async function follow(app: App, waiting: Waiting): Promise<ToolResult | I
 }
 
 /** Hosts without tasks drop parts they do not know, so links are text for them. */
-export function plainOptions(tool: Tool | undefined) {
-  return { resultText: tool?.resultText, links: 'text' } as const
+export function plainOptions({ resultOptions }: App, result: ResultOf): ResultOptions {
+  return { ...resultOptions(result), links: 'text' }
 }
 
 async function wait(app: App, { task, tool, caller, waitMs }: Waiting, signal: AbortSignal): Promise<Task> {

@@ -114,7 +114,7 @@ function sentence(error: ErrorObject): string {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = params.additionalProperty ?? params.unevaluatedProperty
-      return `${at(name)} is not a known argument (rule: ${keyword})`
+      return `${at(name)} is not known (rule: ${keyword})`
     }
     case 'enum':
       return `${at()} must be one of ${JSON.stringify(params.allowedValues)} (rule: enum)`

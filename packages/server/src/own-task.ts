@@ -24,6 +24,6 @@ export async function lookAt(
   await ownRecord(app, key)
   const task = await app.service.get(key)
   const tool = app.tools.get(task.record.tool)?.tool
-  const view = { canBeAsked: canBeAsked(tool, caller), result: { resultText: tool?.resultText } }
+  const view = { canBeAsked: canBeAsked(tool, caller), result: app.resultOptions(task.record) }
   return { task, view }
 }

@@ -54,7 +54,8 @@ describe('resolveTool', () => {
     ['needs a workflow that can wait', { humanInput: 'model' }, { capabilities: { gates: false } }],
     ['`type: object` at its root', { inputSchema: { type: 'array' } }],
     ['the input schema: $ref', { inputSchema: { properties: { a: { $ref: 'https://example.com/a' } } } }],
-    ['the output schema is no valid', { outputSchema: { type: 'objekt' } }],
+    ['the output schema is no valid', { outputSchema: { properties: { a: { type: 'objekt' } } } }],
+    ['only objects are structured results', { outputSchema: { type: 'array' } }],
     ['is no argument of the input schema', { inputSchema, idempotencyKey: ['name', 'nobody'] }],
     ['`idempotencyKey` is empty', { inputSchema, idempotencyKey: [] }],
     [

@@ -112,7 +112,7 @@ export async function resolveTool<W extends Workflow>(
     ...(watch && { attach: watch.attach }),
     ...(options.idempotencyKey && { idempotencyKey: options.idempotencyKey }),
     ...(options.scopes && { scopes: options.scopes }),
-    ...(options.outputSchema && { outputSchema: options.outputSchema }),
+    ...(options.outputSchema && { outputSchema: objectSchema(options.outputSchema) }),
     ...(options.confirm && { confirm: options.confirm }),
     ...(options.askFor && { askFor: options.askFor }),
     ...(options.resultText !== undefined && { resultText: options.resultText }),
@@ -147,16 +147,22 @@ function given(
   )
 }
 
-/** MCP wants `type: object` at the root (2026-07-28 schema, `Tool.inputSchema`). */
+/**
+ * MCP wants `type: object` at the root (2026-07-28 schema, `Tool.inputSchema`; 2025-11-25 schema, `Tool.outputSchema`): a
+ * client of 2025-11-25 refuses the whole list for one tool without it.
+ */
 function objectSchema(schema: JsonSchema): JsonSchema {
   return schema.type === undefined ? { ...schema, type: 'object' } : schema
 }
 
 /** What does not fit together, and what to write instead. */
 function conflicts(tool: Tool): string | undefined {
-  const { capabilities, taskSupport, humanInput, inputSchema, backend, holdMs, retainMs } = tool
+  const { capabilities, taskSupport, humanInput, inputSchema, outputSchema, backend, holdMs, retainMs } = tool
   const sync = capabilities.execution === 'call'
   if (inputSchema.type !== 'object') return 'the input schema must have `type: object` at its root.'
+  if (outputSchema && outputSchema.type !== 'object') {
+    return 'the output schema must have `type: object` at its root: only objects are structured results; leave it out where the output is none.'
+  }
   if (sync && taskSupport !== 'forbidden') {
     return `the workflow ends within one call and has nothing to follow (started without waiting for its end, it could not be read, found again or stopped), so \`taskSupport: ${taskSupport}\` can not hold; leave it out.`
   }

@@ -29,7 +29,7 @@ export function taskStoreOf(
 
   async function result(taskId: string, sessionId: string | undefined): Promise<Result> {
     const task = await own(taskId, sessionId)
-    const ended = task && outcome(task, { resultText: app.tools.get(task.record.tool)?.tool.resultText })
+    const ended = task && outcome(task, app.resultOptions(task.record))
     if (!ended) throw new McpError(-32602, 'Task not found, or without a result yet')
     if (ended.kind === 'result') return ended.result as unknown as Result
     const { code, message, data } = ended.error

@@ -103,11 +103,10 @@ function result(app: App, { record }: Task): ResourceContents {
   if (!isTerminal(record.state)) {
     throw new RunbridgeError('unsupported', `Task ${record.taskId} goes on; its result is not there yet.`)
   }
-  const resultText = app.tools.get(record.tool)?.tool.resultText
   const left = (record.endedAt ?? app.clock.now()) + record.retainMs - app.clock.now()
   return {
     mimeType: 'application/json',
-    text: JSON.stringify(toolResult(record, { resultText })),
+    text: JSON.stringify(toolResult(record, app.resultOptions(record))),
     ttlMs: Math.max(0, Math.min(left, app.limits.listTtlMs)),
   }
 }

@@ -46,7 +46,7 @@ export async function callUnderId(
     request: { form, taskId, idKnown: true, onRecorded: tell, ...retained(keepAlive) },
     // An id that is taken (7.1), and an end of the waiting that is not the task's.
     isError: (code) => code === 'conflict' || code === 'unavailable',
-    async answer(made, tool) {
+    async answer(made) {
       const other = made.record.taskId
       if (other !== taskId) {
         throw new RunbridgeError('conflict', `The same call goes on already, as task ${other}; follow that.`)
@@ -57,7 +57,7 @@ export async function callUnderId(
       await session.dropCalls(taskId)
       // A call that its client cancelled is not answered, even where another process took the cancel.
       if (cancelled) session.wire.close?.(id)
-      const ended = answer(task, { resultText: tool.resultText })
+      const ended = answer(task, app.resultOptions(task.record))
       if (!ended) throw new Error(`Task ${taskId} has not ended.`)
       if (ended.kind === 'result') return { ...ended.result } satisfies OlderAnswer
       const { code, message, data } = ended.error

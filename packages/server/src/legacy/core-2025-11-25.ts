@@ -26,8 +26,7 @@ export const core20251125: OlderForm = {
   async result(request, key) {
     const { app, caller, session } = request
     const task = await app.gate.call(caller.owner, () => untilEnded(request, core20251125, key))
-    const tool = app.tools.get(task.record.tool)?.tool
-    const ended = outcome(task, { resultText: tool?.resultText })
+    const ended = outcome(task, app.resultOptions(task.record))
     if (!ended) throw new Error(`Task ${key.taskId} has not ended.`)
     await forget(app, session, key)
     return ended

@@ -22,7 +22,7 @@ export const sep1686: OlderForm = {
 
   async result({ app, caller }, key) {
     const seen = await lookAt(app, key, caller)
-    return resultAnswer(seen.task, seen, { resultText: seen.tool?.resultText })
+    return resultAnswer(seen.task, seen, app.resultOptions(seen.task.record))
   },
 
   async cancel() {
