@@ -71,6 +71,19 @@ describe('the official client with tasks', () => {
     expect(outcome).toMatchObject({ result: { structuredContent: { total: 7 } } })
   })
 
+  it('a task whose output does not fit the output schema, as a tool error', async () => {
+    const outputSchema = { type: 'object', properties: { total: { type: 'number' } } }
+    await open({ tools: [{ name: 'order', outputSchema }] })
+    const { client, session } = await connect()
+    await client.listTools()
+    const execution = await session.callTool('order', { n: 1 })
+    const run = await w.run()
+    await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded', output: { total: '7' } }))
+    const { outcome } = await execution.settle()
+    expect(outcome).toMatchObject({ status: 'completed', result: { isError: true } })
+    expect(JSON.stringify(outcome)).toContain('/total must be number')
+  })
+
   it('an immediate result', async () => {
     await open({ tools: [{ name: 'greet' }], capabilities: { execution: 'call' } })
     const { session } = await connect()
