@@ -99,6 +99,14 @@ const MUSTS = [
     tests: ['refuses %j at configuration', 'accepts the dialect by name and references inside the document'],
   },
   {
+    must: 'a structured result conforms to the output schema of its tool',
+    source: 'core, server/tools, output schema',
+    tests: [
+      'of 2026-07-28, which knows the schema of a tool that answers at once',
+      'leaves the task completed, and is warned of once',
+    ],
+  },
+  {
     must: 'the result nested in tasks/get carries `resultType: complete`; stored results carry none',
     source: 'ext',
     tests: ['the result nested in tasks/get carries resultType: complete'],

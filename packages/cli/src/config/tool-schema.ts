@@ -42,7 +42,9 @@ const tool = z.strictObject({
   googleWorkflows: googleWorkflowsTool.optional(),
   githubActions: githubActionsTool.optional(),
   input: jsonObject('JSON Schema 2020-12 of the arguments, an object. Default: any object').optional(),
-  output: jsonObject('JSON Schema 2020-12 of the output, an object').optional(),
+  output: jsonObject(
+    'JSON Schema 2020-12 of the output, an object. A run whose output does not fit has succeeded all the same; its result is an error that says so and shows the output as text',
+  ).optional(),
   taskSupport: z
     .enum(['forbidden', 'optional', 'required'])
     .optional()
