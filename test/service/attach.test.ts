@@ -9,7 +9,12 @@ const stop = { name: 'stop', attach: { cancel: true } }
 async function elsewhere() {
   const world = createWorld({ others: [watch, stop] })
   const { backend, service, clock } = world
-  await backend.start({ id: 'arn:deploy' }, 'foreign', {}, { signal: new AbortController().signal })
+  await backend.start(
+    { id: 'arn:deploy' },
+    'foreign',
+    {},
+    { signal: new AbortController().signal, owner: 'alice' },
+  )
   const reference = 'run-1'
   const attach = (changes = {}) =>
     service.attach({ owner: 'alice', tool: 'watch', form: 'ext-tasks', reference, ...changes })
@@ -72,7 +77,12 @@ describe('attaching', () => {
 
   it('is refused for a run that is not of the tool’s workflow, or is none, and leaves nothing', async () => {
     const { attach, backend, store } = await elsewhere()
-    await backend.start({ id: 'arn:other' }, 'other', {}, { signal: new AbortController().signal })
+    await backend.start(
+      { id: 'arn:other' },
+      'other',
+      {},
+      { signal: new AbortController().signal, owner: 'alice' },
+    )
     for (const reference of ['run-2', 'nothing']) {
       expect(await attach({ reference })).toMatchObject({ kind: 'refused', error: { code: 'invalid_input' } })
     }

@@ -186,7 +186,7 @@ describe('a starter that is gone', () => {
         { id: 'arn:deploy' },
         'rb-1',
         { version: '1.2.3' },
-        { signal: new AbortController().signal },
+        { signal: new AbortController().signal, owner: 'alice' },
       )
     }
     return world
@@ -262,7 +262,7 @@ describe('a starter that outlives its deadline', () => {
       { id: 'arn:deploy' },
       'rb-1',
       { version: '1.2.3' },
-      { signal: new AbortController().signal },
+      { signal: new AbortController().signal, owner: 'alice' },
     )
     await clock.advance(1_000)
     expect((await created(outcome)).record).toMatchObject({ state: 'running', run: { id: 'run-1' } })
@@ -328,7 +328,7 @@ describe('a cancel wished during starting', () => {
       { id: 'arn:deploy' },
       'rb-1',
       { version: '1.2.3' },
-      { signal: new AbortController().signal },
+      { signal: new AbortController().signal, owner: 'alice' },
     )
     await service.cancel(key, 'enough')
     clock.jump(SETTLE_MS)

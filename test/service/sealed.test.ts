@@ -98,7 +98,10 @@ describe('a store that keeps nothing', () => {
     expect(backend.callsOf('find')).toHaveLength(finds)
     await clock.advance(START_TIMEOUT_MS + CLOCK_ALLOWANCE_MS + VISIBILITY_MS)
     const signal = () => new AbortController().signal
-    while ((await backend.find({ id: 'arn:deploy' }, 'rb-1', { signal: signal() })).kind === 'unreadable');
+    while (
+      (await backend.find({ id: 'arn:deploy' }, 'rb-1', { signal: signal(), owner: 'alice' })).kind ===
+      'unreadable'
+    );
     expect((await elsewhere().get(record)).record.state).toBe('running')
   })
 

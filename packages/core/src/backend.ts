@@ -1,6 +1,7 @@
 import type { RunbridgeError } from './errors.js'
 import type { JsonObject, JsonSchema } from './json.js'
 import type { Gate, Link, Marks, RunRef, Snapshot } from './run.js'
+import type { Owner } from './task.js'
 
 /**
  * A workflow as a tool binds it: `id` is the engine's own name (a state machine ARN, `owner/repo/file`).
@@ -56,17 +57,23 @@ export interface CallContext {
   readonly signal: AbortSignal
 }
 
-export interface FindContext extends CallContext {
+/** What every method is given that acts for a caller: all but what only asks about workflows. */
+export interface OwnerContext extends CallContext {
+  /** Whose task or call it is: what the record says, also where it is followed and nobody asked. */
+  readonly owner: Owner
+}
+
+export interface FindContext extends OwnerContext {
   /** The start was not sent before then, in ms since the epoch: bounds the search where an engine can only list. */
   readonly since?: number
 }
 
-export interface CancelContext extends CallContext {
+export interface CancelContext extends OwnerContext {
   /** 0 or absent for the wish itself, then the number of times that it was repeated (`escalateAfterMs`). */
   readonly escalation?: number
 }
 
-export interface GetContext extends CallContext {
+export interface GetContext extends OwnerContext {
   /** Whether open gates are looked for; they can be the expensive part of a read. */
   readonly gates: boolean
   /** Whether progress is looked for. */
@@ -172,13 +179,19 @@ export interface Backend<W extends Workflow = Workflow> {
   /** The longest life of a run in ms, after which an unreadable one is `lost`; absent where there is none. */
   readonly maxRunMs?: number
 
+  /**
+   * Whether each owner's calls are made with credentials of its own, so that what one owner is shown is not for
+   * another: looks are shared among the tasks of one owner alone. Default false.
+   */
+  readonly actsAsOwner?: boolean
+
   /** What looks at runs of this workflow count against. Absent: looks are bound by nothing but their interval. */
   readQuota?(workflow: W): ReadQuota
 
   /** Throws a RunbridgeError (`workflow_not_found`, `denied`, `unavailable`, …) when it can't be read. */
   describe(workflow: W, context: CallContext): Promise<WorkflowDescription>
   /** One attempt, never retried inside. */
-  start(workflow: W, runKey: string, input: JsonObject, context: CallContext): Promise<StartResult>
+  start(workflow: W, runKey: string, input: JsonObject, context: OwnerContext): Promise<StartResult>
   /** The run under this key, if the engine shows one. */
   find(workflow: W, runKey: string, context: FindContext): Promise<FindResult>
   get(workflow: W, run: RunRef, context: GetContext): Promise<GetResult>
@@ -190,15 +203,15 @@ export interface Backend<W extends Workflow = Workflow> {
     run: RunRef,
     gate: Gate,
     response: GateResponse,
-    context: CallContext,
+    context: OwnerContext,
   ): Promise<AnswerResult>
   /** Runs a synchronous workflow to its end: only where `execution` is `call`. One attempt. */
-  call?(workflow: W, input: JsonObject, context: CallContext): Promise<CallResult>
+  call?(workflow: W, input: JsonObject, context: OwnerContext): Promise<CallResult>
   /**
    * A run of the workflow that somebody else started, in its present attempt, to watch it. A run's own id is a
    * reference to it; an engine may take others, such as the address of its page.
    */
-  attach?(workflow: W, reference: string, context: CallContext): Promise<AttachResult>
+  attach?(workflow: W, reference: string, context: OwnerContext): Promise<AttachResult>
   /** What `attach` takes, as words that go on after "Takes": `the ARN of an execution`. Needed where `attach` is. */
   readonly references?: string
   /** A bounded piece of what the run has printed so far; offset and limit in characters. */
@@ -206,7 +219,7 @@ export interface Backend<W extends Workflow = Workflow> {
     workflow: W,
     run: RunRef,
     range: { readonly offset: number; readonly limit: number },
-    context: CallContext,
+    context: OwnerContext,
   ): Promise<LogPiece>
   /** The workflows that could become tools, paginated to the end. */
   discover?(filter: JsonObject, context: CallContext): AsyncIterable<DiscoveredWorkflow>

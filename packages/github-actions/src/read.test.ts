@@ -1,6 +1,6 @@
 import type { JobScript } from '@runbridge/emulators/github'
 import { describe, expect, it } from 'vitest'
-import { CI, context, createWorld, never } from './testing/world.js'
+import { CI, context, createWorld } from './testing/world.js'
 
 const step = (name: string, ms = 10_000) => ({ name, ms })
 const job = (name: string, more: Partial<JobScript> = {}): JobScript => ({
@@ -198,6 +198,6 @@ it('is unreadable, not an end, when the answer has another shape', async () => {
   const { started, backend, emulator } = await createWorld()
   const run = await started()
   emulator.faults.next('actions/get-workflow-run-attempt', { kind: 'error', status: 200, message: 'odd' })
-  const result = await backend.get(CI, run, { signal: never, gates: false, progress: true })
+  const result = await backend.get(CI, run, { ...context, gates: false, progress: true })
   expect(result.kind).toBe('unreadable')
 })

@@ -217,7 +217,7 @@ it('says of a dispatch that still waited in the queue that nothing was sent', as
   const backend = githubActions({ clients })
   expect((await backend.start(CI, 'rb-1', {}, context)).kind).toBe('started')
   const leaving = new AbortController()
-  const waiting = backend.start(CI, 'rb-2', {}, { signal: leaving.signal })
+  const waiting = backend.start(CI, 'rb-2', {}, { ...context, signal: leaving.signal })
   await expect.poll(() => emulator.calls().byOperation['repos/get-content']).toBe(2)
   leaving.abort()
   expect(await waiting).toMatchObject({ kind: 'refused' })

@@ -100,7 +100,7 @@ for (const transport of ['grpc', 'rest'] as const) {
       const workflow = { id: world.emulator.workflowName('echo') }
       world.emulator.faults.always('CreateExecution', { kind: 'hang', afterExecuting: true })
       const signal = AbortSignal.timeout(50)
-      const result = await world.backend.start(workflow, 'rb-1', {}, { signal })
+      const result = await world.backend.start(workflow, 'rb-1', {}, { signal, owner: 'ada' })
       expect(result).toMatchObject({ kind: 'unknown', error: { code: 'unknown_outcome' } })
       world.emulator.faults.clear()
       expect((await world.backend.find(workflow, 'rb-1', context)).kind).toBe('found')

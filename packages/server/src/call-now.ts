@@ -21,7 +21,7 @@ export async function callNow(
   const createdAt = app.clock.now()
   const used = taskId && runKey ? mark(app, tool, caller.owner, { taskId, runKey }) : undefined
   if (used && (await keep(app, used)) === 'exists') throw new RunbridgeError('conflict', usedBefore(tool))
-  const result = await backend.call(workflow, input, { signal: caller.signal })
+  const result = await backend.call(workflow, input, { signal: caller.signal, owner: caller.owner })
   switch (result.kind) {
     case 'ended': {
       const { snapshot } = result

@@ -40,9 +40,9 @@ export async function readLog(
     const message = `Task ${key.taskId} has no log that could be read here; its result says how it ended.`
     throw new RunbridgeError('unsupported', message)
   }
-  const { run } = record
+  const { owner, run } = record
   if (!run) return { text: '', complete: record.endedAt !== undefined }
   return underAny([signal, app.closing, app.clock.timeout(READ_MS)], (within) =>
-    log.call(tool.backend, tool.workflow, run, range, { signal: within }),
+    log.call(tool.backend, tool.workflow, run, range, { signal: within, owner }),
   )
 }

@@ -15,7 +15,7 @@ const open = async (options: WorldOptions = {}) => {
     ],
     ...options,
   })
-  await w.backend.start(workflow, 'foreign', {}, { signal: new AbortController().signal })
+  await w.backend.start(workflow, 'foreign', {}, { signal: new AbortController().signal, owner: 'local' })
 }
 afterEach(() => w.close())
 

@@ -207,7 +207,7 @@ it('an execution that AWS does not show yet is absent, and found when it does', 
 it('a start that is answered only after the caller left is found', async () => {
   emulator.faults.next('StartExecution', { kind: 'hang', afterExecuting: true })
   const leaving = new AbortController()
-  const start = backend.start(flaky, 'left', {}, { signal: leaving.signal })
+  const start = backend.start(flaky, 'left', {}, { ...context, signal: leaving.signal })
   while (!emulator.executions().some((one) => one.name === 'left')) await delay(2)
   leaving.abort()
   expect((await start).kind).toBe('unknown')

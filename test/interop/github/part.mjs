@@ -63,7 +63,7 @@ function listed(problems) {
   )
 }
 
-const context = { signal: new AbortController().signal }
+const context = { signal: new AbortController().signal, owner: 'local' }
 
 /** The operations that no call of the server needs. */
 async function theRest() {

@@ -80,7 +80,7 @@ async function recorded() {
     })
     return response
   }
-  const context = { signal: AbortSignal.timeout(20_000) }
+  const context = { signal: AbortSignal.timeout(20_000), owner: 'local' }
   const look = { ...context, gates: true, progress: true }
   try {
     await backend.describe(workflow, context)

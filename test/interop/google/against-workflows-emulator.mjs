@@ -41,7 +41,7 @@ export async function againstWorkflowsEmulator(checks) {
   const clients = await createGoogleWorkflowsClients({ endpoint: emulator.url, transport: 'rest' })
   const backend = googleWorkflows({ clients })
   const workflow = { id: WORKFLOW_NAME }
-  const context = () => ({ signal: AbortSignal.timeout(20_000) })
+  const context = () => ({ signal: AbortSignal.timeout(20_000), owner: 'local' })
   const name = (/** @type {string} */ what) => `workflows-emulator: ${what}`
   const start = (/** @type {string} */ who, /** @type {object} */ more = {}) =>
     backend.start({ ...workflow, ...more }, 'rb-1', argumentOf(who, witness.url), context())

@@ -204,7 +204,7 @@ async function throughTheAdapter({ check, known }, { url, call: aws }) {
   const clients = createStepFunctionsClients({ region: REGION, endpoint: url, credentials })
   const backend = stepFunctions({ clients })
   const workflow = (/** @type {string} */ name) => ({ id: `${MACHINES}:${name}` })
-  const context = () => ({ signal: AbortSignal.timeout(PATIENCE_MS) })
+  const context = () => ({ signal: AbortSignal.timeout(PATIENCE_MS), owner: 'local' })
   const started = async (/** @type {string} */ name, /** @type {string} */ key, input = {}) => {
     const result = await backend.start(workflow(name), key, input, context())
     if (result.kind !== 'started') throw result.error

@@ -47,6 +47,7 @@ async function replay({ events, described }) {
     const present = events.slice(0, length)
     const context = {
       signal: AbortSignal.timeout(10_000),
+      owner: 'local',
       gates: true,
       progress: true,
       ...(marks && { marks }),

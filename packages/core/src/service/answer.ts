@@ -77,7 +77,8 @@ async function send(
   }
   try {
     const signal = context.within(context.requestTimeoutMs)
-    return await tool.backend.answer(tool.workflow, record.run, gate, response, { signal })
+    const { owner } = record
+    return await tool.backend.answer(tool.workflow, record.run, gate, response, { signal, owner })
   } catch (thrown) {
     return { kind: 'failed', error: toRunbridgeError(thrown) }
   }

@@ -22,8 +22,7 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
     const replayed = await replay(context, present, form)
     if (replayed) return replayed
   }
-  const found =
-    (await followed(context, tool, request.reference)) ?? (await look(context, tool, request.reference))
+  const found = (await followed(context, tool, request)) ?? (await look(context, tool, request))
   if (found.kind === 'refused') return found
   const record = attachedRecord(context, tool, request, found.run)
   const withdrawn = context.admission.announce(record)
@@ -42,7 +41,7 @@ export async function attach(context: ServiceContext, request: AttachRequest): P
 async function followed(
   context: ServiceContext,
   tool: TaskTool,
-  reference: string,
+  { owner, reference }: AttachRequest,
 ): Promise<AttachResult | undefined> {
   const { store, clock } = context
   if (store.lacks?.byRun !== undefined) return undefined
@@ -52,20 +51,26 @@ async function followed(
     (record) =>
       record.backend === tool.backend.name &&
       record.workflow === tool.workflow.id &&
+      (!tool.backend.actsAsOwner || record.owner === owner) &&
       !isTerminal(record.state) &&
       (record.observedAt ?? record.createdAt) > since,
   )
   return follower?.run && { kind: 'attached', run: follower.run }
 }
 
-async function look(context: ServiceContext, tool: TaskTool, reference: string): Promise<AttachResult> {
+async function look(
+  context: ServiceContext,
+  tool: TaskTool,
+  { owner, reference }: AttachRequest,
+): Promise<AttachResult> {
   const { backend, workflow } = tool
   if (!backend.attach) {
     const message = `${backend.name} can not watch runs that were started elsewhere.`
     return { kind: 'refused', error: new RunbridgeError('unsupported', message) }
   }
   try {
-    return await backend.attach(workflow, reference, { signal: context.within(context.requestTimeoutMs) })
+    const signal = context.within(context.requestTimeoutMs)
+    return await backend.attach(workflow, reference, { signal, owner })
   } catch (thrown) {
     return { kind: 'refused', error: toRunbridgeError(thrown) }
   }

@@ -6,7 +6,7 @@ import type { ServiceContext } from './context.js'
 
 /** Sends a wish to cancel that is recorded and due: still unsent, or to be sent again. Whether the run stops is for the engine to say. */
 export async function sendWish(context: ServiceContext, record: TaskRecord): Promise<TaskRecord> {
-  const { run, cancel } = record
+  const { owner, run, cancel } = record
   const tool = context.tool(record.tool)
   if (!run || !tool || !cancel || isSettled(record)) return record
   const dueAt = wishDueAt(cancel)
@@ -16,7 +16,7 @@ export async function sendWish(context: ServiceContext, record: TaskRecord): Pro
   let result: CancelResult
   try {
     const signal = context.within(context.requestTimeoutMs)
-    result = await tool.backend.cancel(tool.workflow, run, cancel.reason, { signal, escalation })
+    result = await tool.backend.cancel(tool.workflow, run, cancel.reason, { signal, owner, escalation })
   } catch (thrown) {
     result = { kind: 'failed', error: toRunbridgeError(thrown) }
   }

@@ -109,7 +109,7 @@ async function attempt(
   onStep('start.sending')
   const signal = context.within(Math.min(left, context.attemptTimeoutMs))
   try {
-    return await tool.backend.start(tool.workflow, record.runKey, input, { signal })
+    return await tool.backend.start(tool.workflow, record.runKey, input, { signal, owner: record.owner })
   } catch (cause) {
     const error = new RunbridgeError('unknown_outcome', 'The start was sent and its answer was lost.', {
       cause,

@@ -18,7 +18,7 @@ export interface Looks {
   /** The look of another task that this one may share: under way, or newer than what made this one due. */
   shared(tool: TaskTool, run: RunRef, record: TaskRecord): Look | undefined
   /** Lets others share it from now on. */
-  share(tool: TaskTool, run: RunRef, look: Look): void
+  share(tool: TaskTool, run: RunRef, record: TaskRecord, look: Look): void
   /** Never rejects: what is thrown says nothing about the run. */
   send(tool: TaskTool, run: RunRef, record: TaskRecord): Promise<GetResult>
 }
@@ -30,12 +30,12 @@ export function createLooks(context: ServiceContext, kept: boolean): Looks {
   const kinds = new WeakMap<TaskTool, string>()
   let prunedTo = 0
 
-  /** Tools that ask the same of the same workflow see the same of a run. */
-  function keyOf(tool: TaskTool, run: RunRef): string {
+  /** Tools that ask the same of the same workflow see the same of a run, unless each owner sees it for itself. */
+  function keyOf(tool: TaskTool, run: RunRef, { owner }: TaskRecord): string {
     const { backend, workflow, humanInput, progress } = tool
     const kind = kinds.get(tool) ?? JSON.stringify([backend.name, workflow, humanInput !== 'off', progress])
     kinds.set(tool, kind)
-    return `${run.attempt} ${run.id} ${kind}`
+    return `${run.attempt} ${run.id} ${kind}${backend.actsAsOwner ? ` ${owner}` : ''}`
   }
 
   function prune(now: number): void {
@@ -45,25 +45,27 @@ export function createLooks(context: ServiceContext, kept: boolean): Looks {
   }
 
   return {
-    shared(tool, run, { observedAt, refreshAfter }) {
-      const look = kept ? looks.get(keyOf(tool, run)) : undefined
+    shared(tool, run, record) {
+      const { observedAt, refreshAfter } = record
+      const look = kept ? looks.get(keyOf(tool, run, record)) : undefined
       if (!look || look.until <= clock.now()) return undefined
       return observedAt === undefined || look.observedAt >= refreshAfter ? look : undefined
     },
-    share(tool, run, look) {
+    share(tool, run, record, look) {
       if (!kept) return
       prune(look.observedAt)
-      const key = keyOf(tool, run)
+      const key = keyOf(tool, run, record)
       looks.set(key, look)
       look.result?.then((result) => {
         if (result === undefined && looks.get(key) === look) looks.delete(key)
       })
     },
 
-    async send(tool, run, { marks }) {
+    async send(tool, run, { owner, marks }) {
       try {
         return await tool.backend.get(tool.workflow, run, {
           signal: context.within(context.requestTimeoutMs),
+          owner,
           gates: tool.humanInput !== 'off',
           progress: tool.progress,
           ...(marks && { marks }),

@@ -90,7 +90,7 @@ async function ownLook(
   const until = quota ? pace.plan(quota, from, now) : from
   const holding = hold(context, record, until)
   if (!admitted) {
-    looks.share(tool, run, { observedAt: now, until })
+    looks.share(tool, run, record, { observedAt: now, until })
     return (await holding).record
   }
   const result = holding.then(
@@ -99,7 +99,7 @@ async function ownLook(
     () => undefined,
   )
   const look: Look = { observedAt: now, until, result }
-  looks.share(tool, run, look)
+  looks.share(tool, run, record, look)
   const held = await holding
   const seen = await result
   if (!seen) return held.record

@@ -12,7 +12,7 @@ export async function find(context: ServiceContext, tool: TaskTool, record: Task
   try {
     const signal = context.within(context.requestTimeoutMs)
     const since = record.createdAt - context.clockAllowanceMs
-    return await tool.backend.find(tool.workflow, record.runKey, { signal, since })
+    return await tool.backend.find(tool.workflow, record.runKey, { signal, owner: record.owner, since })
   } catch (thrown) {
     return { kind: 'unreadable', error: toRunbridgeError(thrown) }
   } finally {

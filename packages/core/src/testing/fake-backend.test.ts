@@ -4,8 +4,8 @@ import { fakeBackend } from './fake-backend.js'
 
 const workflow = { id: 'wf' }
 const signal = new AbortController().signal
-const context = { signal }
-const look = { signal, gates: true, progress: true }
+const context = { signal, owner: 'ada' }
+const look = { signal, owner: 'ada', gates: true, progress: true }
 
 function engine(options: Partial<Parameters<typeof fakeBackend>[0]> = {}) {
   const time = { now: 1000 }
@@ -69,7 +69,7 @@ test('a held start hangs until it is released, and an abort makes it unknown', a
 
   const left = backend.hold('start')
   const leaving = new AbortController()
-  const abandoned = backend.start(workflow, 'l', {}, { signal: leaving.signal })
+  const abandoned = backend.start(workflow, 'l', {}, { ...context, signal: leaving.signal })
   await left.arrived
   leaving.abort()
   expect((await abandoned).kind).toBe('unknown')

@@ -2,12 +2,14 @@ import type {
   AnswerResult,
   AttachResult,
   Backend,
+  CallContext,
   CallResult,
   CancelResult,
   Capabilities,
   FindResult,
   GateResponse,
   GetResult,
+  OwnerContext,
   StartResult,
   Workflow,
   WorkflowDescription,
@@ -16,6 +18,7 @@ import { DEFAULT_CAPABILITIES } from '../backend.js'
 import { RunbridgeError } from '../errors.js'
 import { canonicalJson, type JsonObject } from '../json.js'
 import { type Gate, isTerminal, type Marks, type RunRef, type Snapshot } from '../run.js'
+import type { Owner } from '../task.js'
 
 /** One run in the fake engine. Its fields are for tests to change: what `get` says follows them. */
 export interface FakeRun {
@@ -54,6 +57,8 @@ export type FakeMethod = keyof ScriptedResults
 export interface FakeCall {
   readonly method: FakeMethod
   readonly workflow: string
+  /** Whom the call was made for; absent for `describe`. */
+  readonly owner?: Owner
   /** ms since the epoch. */
   readonly at: number
   readonly runKey?: string
@@ -90,6 +95,8 @@ export interface FakeBackendOptions {
   readonly hiddenLooks?: number
   readonly maxRunMs?: number
   readonly description?: Omit<WorkflowDescription, 'capabilities'>
+  /** As the port has it. Default false. */
+  readonly actsAsOwner?: boolean
 }
 
 export interface FakeBackend extends Backend {
@@ -136,10 +143,16 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
   async function arrive<M extends FakeMethod>(
     method: M,
     workflow: Workflow,
-    signal: AbortSignal,
+    { signal, owner }: CallContext & Partial<OwnerContext>,
     details: Partial<FakeCall> = {},
   ): Promise<ScriptedResults[M] | 'aborted' | undefined> {
-    calls.push({ method, workflow: workflow.id, at: clock.now(), ...details })
+    calls.push({
+      method,
+      workflow: workflow.id,
+      at: clock.now(),
+      ...(owner !== undefined && { owner }),
+      ...details,
+    })
     const entry = queue(method).shift()
     if (signal.aborted) return 'aborted'
     if (entry === undefined) return undefined
@@ -201,6 +214,7 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
     name: options.name ?? 'fake',
     visibilityMs: options.visibilityMs ?? 5000,
     ...(options.maxRunMs === undefined ? {} : { maxRunMs: options.maxRunMs }),
+    ...(options.actsAsOwner && { actsAsOwner: true }),
     capabilities: { ...DEFAULT_CAPABILITIES, start: 'idempotent', gates: true, ...options.capabilities },
     hiddenMs: options.hiddenMs ?? 0,
     hiddenLooks: options.hiddenLooks ?? 0,
@@ -244,14 +258,14 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
 
     references: 'the id of a run',
 
-    async describe(workflow, { signal }) {
-      const scripted = await arrive('describe', workflow, signal)
+    async describe(workflow, context) {
+      const scripted = await arrive('describe', workflow, context)
       if (scripted === 'aborted') throw new RunbridgeError('unavailable', gone)
       return scripted ?? { ...options.description, capabilities: backend.capabilities }
     },
 
-    async start(workflow, runKey, input, { signal }) {
-      const scripted = await arrive('start', workflow, signal, { runKey, input })
+    async start(workflow, runKey, input, context) {
+      const scripted = await arrive('start', workflow, context, { runKey, input })
       switch (scripted) {
         case undefined:
         case 'started':
@@ -270,8 +284,8 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       }
     },
 
-    async find(workflow, runKey, { signal }) {
-      const scripted = await arrive('find', workflow, signal, { runKey })
+    async find(workflow, runKey, context) {
+      const scripted = await arrive('find', workflow, context, { runKey })
       if (scripted === 'aborted') return failure('unreadable', 'unavailable', gone)
       if (scripted) return scripted
       if (backend.capabilities.start === 'blind') return { kind: 'absent' }
@@ -280,8 +294,9 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       return found[0] ? { kind: 'found', run: found[0].ref } : { kind: 'absent' }
     },
 
-    async get(workflow, ref, { signal, gates, progress, marks }) {
-      const scripted = await arrive('get', workflow, signal, { run: ref, ...(marks && { marks }) })
+    async get(workflow, ref, context) {
+      const { gates, progress, marks } = context
+      const scripted = await arrive('get', workflow, context, { run: ref, ...(marks && { marks }) })
       if (scripted === 'aborted') return failure('unreadable', 'unavailable', gone)
       if (scripted) return scripted
       const [found] = seen(byRef(ref))
@@ -295,8 +310,9 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       }
     },
 
-    async cancel(workflow, ref, reason, { signal, escalation = 0 }) {
-      const scripted = await arrive('cancel', workflow, signal, { run: ref, reason, escalation })
+    async cancel(workflow, ref, reason, context) {
+      const { escalation = 0 } = context
+      const scripted = await arrive('cancel', workflow, context, { run: ref, reason, escalation })
       if (scripted === 'aborted') return failure('failed', 'unknown_outcome', gone)
       if (scripted !== undefined && scripted !== 'sent_in_vain') return scripted
       const [target] = byRef(ref)
@@ -306,8 +322,8 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       return { kind: 'sent' }
     },
 
-    async answer(workflow, ref, gate, response, { signal }) {
-      const scripted = await arrive('answer', workflow, signal, { run: ref, gate, response })
+    async answer(workflow, ref, gate, response, context) {
+      const scripted = await arrive('answer', workflow, context, { run: ref, gate, response })
       if (scripted === 'aborted') return failure('failed', 'unknown_outcome', gone)
       if (scripted !== undefined && scripted !== 'failed_but_delivered') return scripted
       const [target] = byRef(ref)
@@ -322,8 +338,8 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       return failure('failed', 'unavailable', 'The answer of the fake engine was lost.')
     },
 
-    async attach(workflow, reference, { signal }) {
-      const scripted = await arrive('attach', workflow, signal, { reference })
+    async attach(workflow, reference, context) {
+      const scripted = await arrive('attach', workflow, context, { reference })
       if (scripted === 'aborted') return failure('refused', 'unavailable', gone)
       if (scripted) return scripted
       const found = executions.findLast(({ ref }) => ref.id === reference)
@@ -331,8 +347,8 @@ export function fakeBackend(options: FakeBackendOptions): FakeBackend {
       return failure('refused', 'invalid_input', `The fake engine has no run ${reference} of ${workflow.id}.`)
     },
 
-    async call(workflow, input, { signal }) {
-      const scripted = await arrive('call', workflow, signal, { input })
+    async call(workflow, input, context) {
+      const scripted = await arrive('call', workflow, context, { input })
       if (scripted === 'aborted') return failure('unknown', 'unknown_outcome', gone)
       if (scripted) return scripted
       const now = clock.now()

@@ -11,7 +11,7 @@ import type { GitHubActionsWorkflow } from '../workflow.js'
 import { emulatedClients, testClock, workflowFile } from './emulated-engine.js'
 
 export const never: AbortSignal = new AbortController().signal
-export const context = { signal: never }
+export const context = { signal: never, owner: 'ada' }
 export const CI: GitHubActionsWorkflow = { id: 'octo/shop/ci.yml' }
 
 export interface WorldOptions extends Partial<GitHubEmulatorOptions> {
@@ -53,7 +53,7 @@ export async function createWorld(options: WorldOptions = {}) {
   }
 
   const look = (run: RunRef, more: Partial<GetContext> = {}, workflow = CI): Promise<GetResult> =>
-    backend.get(workflow, run, { signal: never, gates: false, progress: true, ...more })
+    backend.get(workflow, run, { ...context, gates: false, progress: true, ...more })
 
   async function seen(run: RunRef, more: Partial<GetContext> = {}, workflow = CI): Promise<Snapshot> {
     const result = await look(run, more, workflow)

@@ -1,4 +1,4 @@
-import type { CallContext, GetContext, JsonObject } from '@runbridge/core'
+import type { GetContext, JsonObject, OwnerContext } from '@runbridge/core'
 import type { GoogleWorkflowsClients } from '../clients.js'
 import { EngineFailure } from '../engine-failure.js'
 import type { Execution } from '../executions-api.js'
@@ -57,5 +57,5 @@ export const failure = (status: EngineFailure['status'], said = '') => new Engin
 export const WORKFLOW = 'projects/shop/locations/europe-west1/workflows/deploy'
 export const EXECUTION = `${WORKFLOW}/executions/e-1`
 const never: AbortSignal = new AbortController().signal
-export const context: CallContext = { signal: never }
-export const look: GetContext = { signal: never, gates: false, progress: true }
+export const context: OwnerContext = { signal: never, owner: 'ada' }
+export const look: GetContext = { ...context, gates: false, progress: true }

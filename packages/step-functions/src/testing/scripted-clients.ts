@@ -1,4 +1,4 @@
-import type { CallContext, GetContext } from '@runbridge/core'
+import type { GetContext, OwnerContext } from '@runbridge/core'
 import type { StepFunctionsClient, StepFunctionsClients } from '../clients.js'
 
 type Answer = object | Error | ((input: Record<string, unknown>) => object | Error)
@@ -56,8 +56,8 @@ export function networkError(code: string): Error {
 export const MACHINE = 'arn:aws:states:us-east-1:123456789012:stateMachine:deploy'
 export const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:deploy:rb-1'
 const never: AbortSignal = new AbortController().signal
-export const context: CallContext = { signal: never }
-export const look: GetContext = { signal: never, gates: false, progress: false }
+export const context: OwnerContext = { signal: never, owner: 'ada' }
+export const look: GetContext = { ...context, gates: false, progress: false }
 
 let clock = Date.UTC(2026, 0, 2, 3, 4, 5)
 /** History events from short notation: `[id, previous, type, details]`; a second apart, details under AWS's name. */

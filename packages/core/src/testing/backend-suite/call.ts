@@ -5,7 +5,7 @@ import { type BackendTests, DENIALS, sameJson, type Trial } from './trial.js'
 export function callTests<W extends Workflow>({ it }: BackendTests<W>): void {
   const call = (t: Trial<W>, workflow: W, signal = t.context.signal) => {
     assert.ok(t.backend.call, 'a backend that executes calls has `call`')
-    return t.backend.call(workflow, t.engine.inputs[0], { signal })
+    return t.backend.call(workflow, t.engine.inputs[0], { ...t.context, signal })
   }
   it('ends with the output', async (t) => {
     const result = await call(t, t.engine.workflows.echoes)

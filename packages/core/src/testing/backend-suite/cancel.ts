@@ -32,6 +32,9 @@ export function cancelTests<W extends Workflow>({ it }: BackendTests<W>): void {
   }
   it('fails when the caller has left', async (t) => {
     const run = await t.started(endless(t))
-    t.tells(await t.backend.cancel(endless(t), run, 'left', { signal: AbortSignal.abort() }), 'failed')
+    t.tells(
+      await t.backend.cancel(endless(t), run, 'left', { ...t.context, signal: AbortSignal.abort() }),
+      'failed',
+    )
   })
 }

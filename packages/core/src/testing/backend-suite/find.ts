@@ -31,6 +31,6 @@ export function findTests<W extends Workflow>({ it }: BackendTests<W>): void {
   }
   it('is unreadable when the caller has left', async (t) => {
     const signal = AbortSignal.abort()
-    t.tells(await t.backend.find(t.engine.workflows.echoes, t.key(), { signal }), 'unreadable')
+    t.tells(await t.backend.find(t.engine.workflows.echoes, t.key(), { ...t.context, signal }), 'unreadable')
   })
 }

@@ -97,7 +97,10 @@ export function gateTests<W extends Workflow>({ it, options: { capabilities } }:
   it('fail an answer whose caller has left', async (t) => {
     const { run, gate } = await waiting(t)
     t.tells(
-      await t.backend.answer(waits(t), run, gate, accept(t, 0), { signal: AbortSignal.abort() }),
+      await t.backend.answer(waits(t), run, gate, accept(t, 0), {
+        ...t.context,
+        signal: AbortSignal.abort(),
+      }),
       'failed',
     )
   })

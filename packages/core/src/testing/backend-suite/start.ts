@@ -39,7 +39,10 @@ export function startTests<W extends Workflow>({ it, options: { capabilities } }
   }
   it('does not claim a run when the caller has left', async (t) => {
     const signal = AbortSignal.abort()
-    const result = await t.backend.start(t.engine.workflows.echoes, t.key(), t.engine.inputs[0], { signal })
+    const result = await t.backend.start(t.engine.workflows.echoes, t.key(), t.engine.inputs[0], {
+      ...t.context,
+      signal,
+    })
     assert.notEqual(result.kind, 'started')
     if (result.kind === 'refused') assert.equal(await t.engine.executions(), 0)
   })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Backend, CallContext, GetContext, GetResult, Workflow } from '../../backend.js'
+import type { Backend, GetContext, GetResult, OwnerContext, Workflow } from '../../backend.js'
 import { RunbridgeError } from '../../errors.js'
 import { canonicalJson, type Json } from '../../json.js'
 import { isTerminal, type Marks, type RunRef, type Snapshot } from '../../run.js'
+import { LOCAL_OWNER } from '../../task.js'
 import type { BackendHarness, BackendSuiteOptions, EngineFault } from '../backend-harness.js'
 
 /** How one group of tests is registered: each test gets an engine of its own. */
@@ -15,7 +16,7 @@ export interface BackendTests<W extends Workflow> {
 export interface Trial<W extends Workflow> {
   readonly engine: BackendHarness<W>
   readonly backend: Backend<W>
-  readonly context: CallContext
+  readonly context: OwnerContext
   look(extra?: Partial<GetContext>): GetContext
   /** A run key that was never used. */
   key(): string
@@ -60,8 +61,8 @@ export function newTrial<W extends Workflow>(engine: BackendHarness<W>): Trial<W
   const trial: Trial<W> = {
     engine,
     backend,
-    context: { signal },
-    look: (extra = {}) => ({ signal, gates: false, progress: true, ...extra }),
+    context: { signal, owner: LOCAL_OWNER },
+    look: (extra = {}) => ({ signal, owner: LOCAL_OWNER, gates: false, progress: true, ...extra }),
     key: () => `rb-suite-${process.pid}-${Date.now().toString(36)}-${++lastKey}`,
     async started(workflow, runKey = trial.key()) {
       const result = await backend.start(workflow, runKey, engine.inputs[0], trial.context)
