@@ -109,3 +109,42 @@ it('without credentials a start is refused, since nothing can be sent', async ()
   expect(result).toMatchObject({ kind: 'refused', error: { code: 'unauthenticated' } })
   clients.close()
 })
+
+/** An endpoint that closes each connection which is used again, as one does that was idle for too long. */
+async function tired() {
+  const used = new WeakSet<object>()
+  const server = createServer((request, response) => {
+    if (used.has(request.socket)) return request.socket.destroy()
+    used.add(request.socket)
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' })
+    response.end(
+      JSON.stringify({
+        executionArn: EXECUTION,
+        startDate: 1,
+        stopDate: 2,
+        status: 'SUCCEEDED',
+        output: '{}',
+      }),
+    )
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const clients = createStepFunctionsClients({
+    region: 'us-east-1',
+    endpoint: `http://127.0.0.1:${port}`,
+    credentials: CREDENTIALS,
+  })
+  return stepFunctions({ clients })
+}
+
+describe('what is sent once', () => {
+  it('has a connection of its own: none that the other end has closed meanwhile', async () => {
+    const backend = await tired()
+    const workflow = { id: MACHINE }
+    for (const name of ['rb-1', 'rb-2']) {
+      expect((await backend.start(workflow, name, {}, context)).kind).toBe('started')
+      expect((await backend.call?.(workflow, {}, context))?.kind).toBe('ended')
+    }
+  })
+})

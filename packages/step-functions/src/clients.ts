@@ -73,6 +73,14 @@ export function createStepFunctionsClients(
     requestTimeout,
     throwOnRequestTimeout: true,
   })
+  // A connection each: one that was kept and that the other end has closed meanwhile, as while a function on Lambda
+  // stood still, would leave open whether the call arrived. As many as there are calls, however long each lasts.
+  const agent = { keepAlive: false, maxSockets: Number.POSITIVE_INFINITY }
+  const sentOnce = (requestTimeout: number) => ({
+    ...within(requestTimeout),
+    httpAgent: agent,
+    httpsAgent: agent,
+  })
   const clients = {
     // Reads may be repeated; what is throttled for longer is left to the poll interval.
     reads: new SFNClient({
@@ -85,8 +93,8 @@ export function createStepFunctionsClients(
     // Stopping twice is stopping once, and an answer that arrived twice is recognised in the history.
     writes: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 3 }),
     // A second attempt would hide what became of the first.
-    starts: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 1 }),
-    sync: new SFNClient({ ...common, requestHandler: within(SYNC_TIMEOUT_MS), maxAttempts: 1 }),
+    starts: new SFNClient({ ...common, requestHandler: sentOnce(TIMEOUT_MS), maxAttempts: 1 }),
+    sync: new SFNClient({ ...common, requestHandler: sentOnce(SYNC_TIMEOUT_MS), maxAttempts: 1 }),
   }
   return {
     ...clients,
