@@ -73,12 +73,13 @@ describe.each(Object.keys(CALLS) as (keyof typeof CALLS)[])('%s', (method) => {
     expect([own.calls, opened]).toEqual([[], []])
   })
 
-  it('comes to the same where the credentials can not be opened', async () => {
+  it.each(['has', 'open'])('comes to the same where `%s` throws', async (where) => {
     const own = fakeBackend({ clock })
-    const open = () => {
+    const no = () => {
       throw new RunbridgeError('unauthenticated', 'no token')
     }
-    const result = await ask(backendByOwner({ own, has: () => true, open }), 'ada')
+    const backend = backendByOwner({ own, has: () => true, open: () => ({ backend: own }), [where]: no })
+    const result = await ask(backend, 'ada')
     expect(result).toMatchObject({ kind: REFUSALS[method], error: { code: 'unauthenticated' } })
     expect(own.calls).toEqual([])
   })

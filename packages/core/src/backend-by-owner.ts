@@ -6,7 +6,7 @@ import type { Owner } from './task.js'
 export interface BackendByOwnerOptions<W extends Workflow = Workflow> {
   /** With the server's own credentials: it only says what workflows are and what they count against. */
   readonly own: Backend<W>
-  /** Whether this owner has credentials. Asked before each call that is made for it. */
+  /** Whether this owner has credentials. Asked before each call that is made for it. What it throws refuses the call. */
   readonly has: (owner: Owner) => boolean
   /** A backend of the same engine with the owner's credentials. What it throws refuses the call. */
   readonly open: (owner: Owner) => OpenBackend<W> | Promise<OpenBackend<W>>
@@ -24,17 +24,19 @@ export function backendByOwner<W extends Workflow>(
   const { own, has, open, maxOwners = 100 } = options
   const owners = createOpenOwners(open, maxOwners)
 
+  async function leaseFor(owner: Owner) {
+    if (has(owner)) return owners.lease(owner)
+    owners.drop(owner)
+    throw noCredentials(own, owner)
+  }
+
   /** What `call` comes to with the owner's own backend, or what `refused` makes of the reason why there is none. */
   async function as<T>(
     owner: Owner,
     call: (backend: Backend<W>) => Promise<T>,
     refused: (error: RunbridgeError) => NoInfer<T>,
   ): Promise<T> {
-    if (!has(owner)) {
-      owners.drop(owner)
-      return refused(noCredentials(own, owner))
-    }
-    const lease = await owners.lease(owner).catch(toRunbridgeError)
+    const lease = await leaseFor(owner).catch(toRunbridgeError)
     if (lease instanceof RunbridgeError) return refused(lease)
     try {
       return await call(lease.backend)

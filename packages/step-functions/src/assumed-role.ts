@@ -1,19 +1,43 @@
 import type { SFNClientConfig } from '@aws-sdk/client-sfn'
 import { fromIni, fromTemporaryCredentials } from '@aws-sdk/credential-providers'
-import type { StepFunctionsClientsOptions } from './clients.js'
+import { engineError } from './errors.js'
+import type { RoleSession } from './owner-session.js'
 
-/** Credentials of a role, assumed with those that were found. */
-export function assumedRole({
-  roleArn = '',
-  region,
-  profile,
-  credentials,
-}: StepFunctionsClientsOptions): ReturnType<typeof fromTemporaryCredentials> {
+export interface AssumedRole {
+  readonly roleArn: string
+  readonly region: string
+  readonly session: RoleSession
+  /** What it is assumed with. Default: those of the profile, or what the standard chain finds. */
+  readonly credentials?: SFNClientConfig['credentials'] | undefined
+  readonly profile?: string | undefined
+}
+
+/** Two attempts together take no longer than one attempt to start may: nothing ends them earlier. */
+const TIMEOUT_MS = 5_000
+
+/**
+ * Credentials of a role. Throws a RunbridgeError that names `sts:AssumeRole` and the role: nothing was sent for which
+ * they were needed.
+ */
+export async function assumeRole({ roleArn, region, session, credentials, profile }: AssumedRole) {
   const own: SFNClientConfig['credentials'] =
     credentials ?? (profile === undefined ? undefined : fromIni({ profile }))
-  return fromTemporaryCredentials({
-    params: { RoleArn: roleArn, RoleSessionName: 'runbridge' },
-    clientConfig: { region },
+  const assumed = fromTemporaryCredentials({
+    params: { RoleArn: roleArn, ...session },
+    clientConfig: {
+      region,
+      maxAttempts: 2,
+      requestHandler: {
+        connectionTimeout: TIMEOUT_MS,
+        requestTimeout: TIMEOUT_MS,
+        throwOnRequestTimeout: true,
+      },
+    },
     ...(own !== undefined && { masterCredentials: own }),
   })
+  try {
+    return await assumed()
+  } catch (thrown) {
+    throw engineError(thrown, { action: 'sts:AssumeRole', resource: roleArn })
+  }
 }

@@ -1,4 +1,4 @@
-import { type Backend, type Clock, RunbridgeError, systemClock } from '@runbridge/core'
+import { type Backend, backendByOwner, type Clock, RunbridgeError, systemClock } from '@runbridge/core'
 import { answerGate } from './answer.js'
 import { attach, REFERENCES } from './attach.js'
 import { call } from './call.js'
@@ -13,7 +13,7 @@ import { stop } from './stop.js'
 import type { StepFunctionsWorkflow } from './workflow.js'
 
 export interface StepFunctionsOptions {
-  /** From `createStepFunctionsClients`, or one's own. */
+  /** From `createStepFunctionsClients`, or one's own. With `byOwner` each owner is served with its own. */
   readonly clients: StepFunctionsClients
   /**
    * How long after a start AWS may still deny the execution, in ms: describes are eventually consistent.
@@ -34,14 +34,38 @@ export interface StepFunctionsOptions {
 
 const DAY_MS = 86_400_000
 
+export interface StepFunctionsBackend extends Backend<StepFunctionsWorkflow> {
+  /** Closes the clients of owners that it opened; those that it was given stay open. */
+  close(): Promise<void>
+}
+
 /**
  * AWS Step Functions. Standard state machines run and are followed; Express ones end within one call. Needs the
  * permissions that `PERMISSIONS` lists.
  */
-export function stepFunctions(options: StepFunctionsOptions): Backend<StepFunctionsWorkflow> {
-  const { clients, visibilityMs = 30_000, readsPerSecond, clock = systemClock } = options
-  const { warn = () => undefined } = options
+export function stepFunctions(options: StepFunctionsOptions): StepFunctionsBackend {
+  const { clients, readsPerSecond, clock = systemClock, warn = () => undefined } = options
   const engine: Engine = { clients, warn, mapRuns: mapRunBudget(clock, readsPerSecond) }
+  const own = backendOn(engine, options)
+  const { byOwner } = clients
+  if (!byOwner) return { ...own, close: async () => undefined }
+  return backendByOwner({
+    own,
+    has: (owner) => byOwner.has(owner),
+    open(owner) {
+      const theirs = byOwner.open(owner)
+      return { backend: backendOn({ ...engine, clients: theirs }, options), close: () => theirs.close() }
+    },
+    maxOwners: byOwner.maxOwners,
+  })
+}
+
+/** The quotas are of the account and region of a state machine: its own account is that of every role that may use it. */
+function backendOn(
+  engine: Engine,
+  { visibilityMs = 30_000, readsPerSecond }: StepFunctionsOptions,
+): Backend<StepFunctionsWorkflow> {
+  const { clients } = engine
   return {
     name: 'step-functions',
     visibilityMs,

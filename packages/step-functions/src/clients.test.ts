@@ -114,7 +114,7 @@ it('without credentials a start is refused, since nothing can be sent', async ()
 async function tired() {
   const used = new WeakSet<object>()
   const server = createServer((request, response) => {
-    if (used.has(request.socket)) return request.socket.destroy()
+    if (used.has(request.socket)) return void request.socket.destroy()
     used.add(request.socket)
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' })
     response.end(

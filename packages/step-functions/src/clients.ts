@@ -1,4 +1,7 @@
 import { SFNClient, type SFNClientConfig } from '@aws-sdk/client-sfn'
+import type { Owner } from '@runbridge/core'
+import { type OwnerClients, ownerClients } from './owner-clients.js'
+import { OWN_SESSION } from './owner-session.js'
 
 /** All that is needed of an AWS client. */
 export type StepFunctionsClient = Pick<SFNClient, 'send'>
@@ -20,7 +23,15 @@ export interface StepFunctionsClients {
   readonly mapRuns?: StepFunctionsClient | undefined
   /** Where they talk to; state machines elsewhere are refused. Default: not checked. */
   readonly region?: string | undefined
+  /**
+   * Clients with each owner's own credentials, for every call that is made for one; these here then only describe
+   * state machines. Default: these, whoever the owner is.
+   */
+  readonly byOwner?: OwnerClients | undefined
 }
+
+/** As the AWS SDK has them. */
+export type AwsCredentials = NonNullable<SFNClientConfig['credentials']>
 
 export interface StepFunctionsClientsOptions {
   readonly region: string
@@ -30,7 +41,19 @@ export interface StepFunctionsClientsOptions {
   readonly endpoint?: string | undefined
   /** A role that is assumed with the credentials found. Default: they are used as they are. */
   readonly roleArn?: string | undefined
-  readonly credentials?: SFNClientConfig['credentials'] | undefined
+  readonly credentials?: AwsCredentials | undefined
+  /**
+   * The role of each owner, assumed with the credentials of these options. Others have none, and nothing is called for
+   * them: `byOwner`. Default: all owners are served with these credentials.
+   */
+  readonly roles?: Readonly<Record<Owner, string>> | undefined
+  /**
+   * Instead of `roles`: the credentials of an owner, undefined for one that has none. Asked before each call whether
+   * there are some, and for new ones when those in use expire, as their `expiration` says.
+   */
+  readonly credentialsOf?: ((owner: Owner) => AwsCredentials | undefined) | undefined
+  /** How many owners' clients stay open. Default 100. */
+  readonly maxOwners?: number | undefined
 }
 
 /** Longer than an Express run may take: https://docs.aws.amazon.com/step-functions/latest/dg/express-at-least-once-execution.html */
@@ -54,12 +77,15 @@ function endpointOfEnvironment(): string | undefined {
 export function createStepFunctionsClients(
   options: StepFunctionsClientsOptions,
 ): CloseableStepFunctionsClients {
-  const { region, profile, endpoint } = options
+  const { region, profile, endpoint, roleArn } = options
   // AssumeRole is loaded only where a role is assumed, from a file of its own: a bundler drops what that leaves out.
-  const credentials: SFNClientConfig['credentials'] =
-    options.roleArn === undefined
+  const credentials =
+    roleArn === undefined
       ? options.credentials
-      : async () => (await import('./assumed-role.js')).assumedRole(options)()
+      : async () => {
+          const { assumeRole } = await import('./assumed-role.js')
+          return assumeRole({ ...options, roleArn, session: OWN_SESSION })
+        }
   const common: SFNClientConfig = {
     region,
     ...(profile !== undefined && { profile }),
@@ -81,24 +107,32 @@ export function createStepFunctionsClients(
     httpAgent: agent,
     httpsAgent: agent,
   })
+  // Reads may be repeated; what is throttled for longer is left to the poll interval.
+  const reads = new SFNClient({
+    ...common,
+    requestHandler: within(TIMEOUT_MS),
+    maxAttempts: 3,
+    retryMode: 'adaptive',
+  })
+  // The client keeps credentials until they expire: all clients go by the same ones, so that a role is assumed once.
+  const own = reads.config.credentials
+  const shared = { ...common, credentials: own }
   const clients = {
-    // Reads may be repeated; what is throttled for longer is left to the poll interval.
-    reads: new SFNClient({
-      ...common,
-      requestHandler: within(TIMEOUT_MS),
-      maxAttempts: 3,
-      retryMode: 'adaptive',
-    }),
-    mapRuns: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 1 }),
+    reads,
+    mapRuns: new SFNClient({ ...shared, requestHandler: within(TIMEOUT_MS), maxAttempts: 1 }),
     // Stopping twice is stopping once, and an answer that arrived twice is recognised in the history.
-    writes: new SFNClient({ ...common, requestHandler: within(TIMEOUT_MS), maxAttempts: 3 }),
+    writes: new SFNClient({ ...shared, requestHandler: within(TIMEOUT_MS), maxAttempts: 3 }),
     // A second attempt would hide what became of the first.
-    starts: new SFNClient({ ...common, requestHandler: sentOnce(TIMEOUT_MS), maxAttempts: 1 }),
-    sync: new SFNClient({ ...common, requestHandler: sentOnce(SYNC_TIMEOUT_MS), maxAttempts: 1 }),
+    starts: new SFNClient({ ...shared, requestHandler: sentOnce(TIMEOUT_MS), maxAttempts: 1 }),
+    sync: new SFNClient({ ...shared, requestHandler: sentOnce(SYNC_TIMEOUT_MS), maxAttempts: 1 }),
   }
+  const byOwner = ownerClients(options, own, (theirs) =>
+    createStepFunctionsClients({ region, endpoint, credentials: theirs }),
+  )
   return {
     ...clients,
     region,
+    ...(byOwner && { byOwner }),
     close: () => {
       for (const client of Object.values(clients)) client.destroy()
     },

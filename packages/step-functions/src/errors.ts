@@ -126,10 +126,12 @@ export function errorName(thrown: unknown): string {
 
 /**
  * Whether AWS said, in the answer to the only attempt, that the call did nothing. A reset, a time-out, a 5xx, an
- * answer of something in between, and any answer to a second attempt say nothing of the kind.
+ * answer of something in between, and any answer to a second attempt say nothing of the kind. A RunbridgeError is of
+ * credentials that were not there to sign it with.
  */
 export function didNothing(thrown: unknown): boolean {
   const { name, $metadata } = shape(thrown)
+  if (thrown instanceof RunbridgeError) return true
   if (NOT_SENT.has(name)) return true
   const status = $metadata?.httpStatusCode ?? 0
   const onlyAttempt = ($metadata?.attempts ?? 1) <= 1
@@ -141,6 +143,7 @@ export function didNothing(thrown: unknown): boolean {
  * the resource that a denial names are passed on, and only where they have that form.
  */
 export function engineError(thrown: unknown, request: EngineRequest): RunbridgeError {
+  if (thrown instanceof RunbridgeError) return thrown
   const raw = shape(thrown)
   const { action, resource } = request
   const options = { cause: thrown }

@@ -1,7 +1,8 @@
 export { parseStateMachineArn, type StateMachineName } from './arn.js'
-export { type StepFunctionsOptions, stepFunctions } from './backend.js'
+export { type StepFunctionsBackend, type StepFunctionsOptions, stepFunctions } from './backend.js'
 export { type AccessReport, checkAccess } from './check-access.js'
 export {
+  type AwsCredentials,
   type CloseableStepFunctionsClients,
   createStepFunctionsClients,
   type StepFunctionsClient,
@@ -9,6 +10,7 @@ export {
   type StepFunctionsClientsOptions,
 } from './clients.js'
 export { ERROR_TABLE } from './errors.js'
+export type { OwnerClients } from './owner-clients.js'
 export {
   FEATURES,
   type Feature,

@@ -2,9 +2,10 @@ import { executionArn, mapRunArn, parseStateMachineArn } from './arn.js'
 
 /**
  * What a tool needs of AWS, by what it does. `redrive`: telling our attempt from a later one. `map_runs`: the counts
- * of distributed Maps.
+ * of distributed Maps. `describe`: all that the server's own credentials need where each owner has some.
  */
 export const FEATURES = [
+  'describe',
   'start',
   'follow',
   'progress',
@@ -38,6 +39,7 @@ const HISTORY = (why: string): Permission => ({
 
 /** https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsstepfunctions.html */
 export const PERMISSIONS: Readonly<Record<Feature, readonly Permission[]>> = {
+  describe: [DESCRIBE],
   start: [
     DESCRIBE,
     { action: 'states:StartExecution', on: 'stateMachine', why: 'starts the run' },
