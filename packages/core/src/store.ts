@@ -44,6 +44,12 @@ export const STORE_CAPABILITIES = [
 ] as const
 export type StoreCapability = (typeof STORE_CAPABILITIES)[number]
 
+/** One record among all that an id ever stands for, in any of its versions or in one. */
+export interface OnlyRecord {
+  readonly runKey: string
+  readonly version?: number
+}
+
 /** Who follows a run: several tasks may. */
 export type RunQuery = { readonly runKey: string } | { readonly runId: string }
 
@@ -63,13 +69,17 @@ export interface TaskStore {
   create(record: TaskRecord): Promise<'created' | 'exists'>
   get(key: TaskKey): Promise<TaskRecord | undefined>
   /**
-   * Compare-and-set: replaces the record if its version is still `record.version`, and keeps it under
-   * `record.version + 1`. Owner, task id, run key and creation time stay as they were created, whatever
-   * `record` says.
+   * Compare-and-set: replaces the record if it is still the same one, by its run key, and its version is still
+   * `record.version`, and keeps it under `record.version + 1`. Anything else that is there is a `conflict` and stays as it
+   * is: the version alone would not do, since a client that makes its ids may use one again once its record is gone, and
+   * versions begin anew then. Owner, task id and creation time stay as they were created, whatever `record` says.
    */
   update(record: TaskRecord): Promise<'updated' | 'conflict' | 'missing'>
-  /** Removes the record, if `version` is given only in that version. True when it was there and is gone. */
-  delete(key: TaskKey, version?: number): Promise<boolean>
+  /**
+   * Removes the record; with `only` if it is the one with that run key and, where one is given, in that version. True when
+   * it was there and is gone.
+   */
+  delete(key: TaskKey, only?: OnlyRecord): Promise<boolean>
   /**
    * A page of an owner's records. What is not written meanwhile shows exactly once on the way through all pages.
    * `invalid_input` for a cursor that this store did not make, or a limit out of range.

@@ -71,12 +71,13 @@ export function nextEscalation({ sentAt, escalations = 0 }: CancelWish): number 
 export interface TaskRecord {
   readonly owner: Owner
   readonly taskId: string
-  /** Raised by every update; the compare-and-set of the store rests on it. Starts at 1. */
+  /** Raised by every update; the compare-and-set of the store rests on it and on the run key. Starts at 1. */
   readonly version: number
   readonly tool: string
   readonly backend: string
   readonly workflow: string
   readonly form: WireForm
+  /** Made for the call, so that no other record that the id may stand for later has it. */
   readonly runKey: string
   readonly inputDigest: string
   /** The starter gives up then; who touches the record well after it may settle the start. */

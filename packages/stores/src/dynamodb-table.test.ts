@@ -197,7 +197,7 @@ describe('reads', () => {
     await store.claim('local', 'n', 'tsk_1')
     await store.byRun({ runKey: 'rb-1' })
     await store.byRun({ runId: 'run-1' })
-    await store.delete(taskRecord(), 7)
+    await store.delete(taskRecord(), taskRecord({ version: 7 }))
     await store.secret('s')
     expect(eventual).toEqual([])
     await store.list('local', {}, 10)

@@ -23,7 +23,7 @@ import {
 import { listRecords } from './dynamodb/list.js'
 import { dynamodbSessions } from './dynamodb/sessions.js'
 import { sweepRecords } from './dynamodb/sweep.js'
-import { tableWrites } from './dynamodb/writes.js'
+import { onlyRecord, tableWrites } from './dynamodb/writes.js'
 
 export type { DynamoDbClient } from './dynamodb/client.js'
 export { createDynamodbTable, type DynamoDbAdmin, dynamodbTable } from './dynamodb/table.js'
@@ -100,15 +100,7 @@ export async function dynamodb(options: DynamodbOptions): Promise<TaskStore & Se
 
     update: (record) => use(() => writes.update(record)),
 
-    delete: (key, version) =>
-      use(() =>
-        version === undefined
-          ? writes.remove(key)
-          : writes.remove(key, {
-              expression: 'version = :version',
-              values: { ':version': { N: String(version) } },
-            }),
-      ),
+    delete: (key, only) => use(() => writes.remove(key, only && onlyRecord(only))),
 
     list: (owner, filter, limit, cursor) =>
       use(async () => {

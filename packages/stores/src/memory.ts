@@ -60,15 +60,17 @@ export function memory(): TaskStore & SecretStore & KeepsSessions {
       whileOpen()
       const present = read(record)
       if (present === undefined) return 'missing'
-      if (present.version !== record.version) return 'conflict'
-      const { runKey, createdAt, version } = present
-      put({ ...record, runKey, createdAt, version: version + 1 })
+      if (present.runKey !== record.runKey || present.version !== record.version) return 'conflict'
+      const { createdAt, version } = present
+      put({ ...record, createdAt, version: version + 1 })
       return 'updated'
     },
 
-    async delete(key, version) {
+    async delete(key, only) {
       whileOpen()
-      if (version !== undefined && read(key)?.version !== version) return false
+      const present = read(key)
+      if (only && present?.runKey !== only.runKey) return false
+      if (only?.version !== undefined && present?.version !== only.version) return false
       return remove(key)
     },
 

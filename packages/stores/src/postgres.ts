@@ -143,6 +143,7 @@ export async function postgres(options: PostgresOptions): Promise<TaskStore & Se
         record.version,
         channel,
         watching.payload(record),
+        column(record.runKey),
       ]
       return use(async () => {
         const [done] = await rows<{ updated: string }>(sql.update, ...values)
@@ -152,8 +153,12 @@ export async function postgres(options: PostgresOptions): Promise<TaskStore & Se
       })
     },
 
-    delete: ({ owner, taskId }, version) =>
-      use(async () => (await rows(sql.remove, column(owner), column(taskId), version ?? null)).length === 1),
+    delete: ({ owner, taskId }, only) =>
+      use(async () => {
+        const { runKey, version = null } = only ?? {}
+        const key = runKey === undefined ? null : column(runKey)
+        return (await rows(sql.remove, column(owner), column(taskId), key, version)).length === 1
+      }),
 
     async list(owner, { tool, states, since }, limit, cursor) {
       return use(async () => {

@@ -87,13 +87,22 @@ export function sqlite({
     update: (record) =>
       write(({ update, has }) => {
         const key = { owner: column(record.owner), taskId: column(record.taskId) }
-        const change = { ...changingColumns(record), ...key, version: record.version }
+        const change = {
+          ...changingColumns(record),
+          ...key,
+          runKey: column(record.runKey),
+          version: record.version,
+        }
         if (update.run(change).changes === 1) return 'updated'
         return has.get(key.owner, key.taskId) === undefined ? 'missing' : 'conflict'
       }),
 
-    delete: ({ owner, taskId }, version) =>
-      write(({ remove }) => remove.run(column(owner), column(taskId), version ?? null).changes === 1),
+    delete: ({ owner, taskId }, only) =>
+      write(({ remove }) => {
+        const { runKey, version = null } = only ?? {}
+        const key = runKey === undefined ? null : column(runKey)
+        return remove.run(column(owner), column(taskId), key, version).changes === 1
+      }),
 
     list: (owner, { tool, states, since }, limit, cursor) =>
       use(({ list }) => {
@@ -173,8 +182,10 @@ function prepare(db: Database.Database) {
       update task set version = version + 1, run_id = :runId, tool = :tool, state = :state,
                       expires_at = :expiresAt, due_after = :dueAfter, refresh_after = :refreshAfter,
                       record = :record
-      where owner = :owner and task_id = :taskId and version = :version`),
-    remove: db.prepare('delete from task where owner = ?1 and task_id = ?2 and (?3 is null or version = ?3)'),
+      where owner = :owner and task_id = :taskId and run_key = :runKey and version = :version`),
+    remove: db.prepare(`
+      delete from task where owner = ?1 and task_id = ?2 and (?3 is null or run_key = ?3)
+        and (?4 is null or version = ?4)`),
     list: db.prepare<object>(`
       select ${RECORD_COLUMNS} from task
       where owner = :owner and (created_at, task_id) < (:createdAt, :taskId) and created_at >= :since

@@ -77,12 +77,27 @@ const DEFECTS: Readonly<Record<string, readonly [(store: TaskStore) => Partial<T
       update: async (record) => {
         const present = await store.get(record)
         if (present === undefined) return 'missing'
-        if (present.version !== record.version) return 'conflict'
+        if (present.runKey !== record.runKey || present.version !== record.version) return 'conflict'
         while ((await anyVersion(store, record)) === 'conflict');
         return 'updated'
       },
     }),
     'counts every successful compare-and-set',
+  ],
+  'compares the version alone': [
+    (store) => ({
+      update: async (record) => store.update({ ...record, runKey: (await store.get(record))?.runKey ?? '' }),
+    }),
+    'refuses what was meant for an earlier record of the same id and version',
+  ],
+  'deletes whichever record has the version': [
+    (store) => ({
+      delete: async (key, only) => {
+        const present = await store.get(key)
+        return present && only ? store.delete(key, { ...only, runKey: present.runKey }) : store.delete(key)
+      },
+    }),
+    'refuses what was meant for an earlier record of the same id and version',
   ],
   'lets an update move the record to another run key': [
     (store) => ({

@@ -76,7 +76,7 @@ export interface ServiceContext extends Required<Omit<ServiceOptions, 'tools'>> 
   read(key: TaskKey): Promise<TaskRecord>
   /**
    * Applies events to the record, again to the fresh one on every conflict, so that none is dropped.
-   * Undefined when the record is gone.
+   * Undefined when the record is gone, whatever has its id now.
    */
   apply(record: TaskRecord, ...events: TaskEvent[]): Promise<TaskRecord | undefined>
   readonly admission: Admission
@@ -163,7 +163,8 @@ export function createContext(
           return after
         }
         const fresh = outcome === 'missing' ? undefined : await store.get(record)
-        if (!fresh) return undefined
+        // Another task may have the id by now.
+        if (fresh?.runKey !== record.runKey) return undefined
         current = fresh
       }
     },

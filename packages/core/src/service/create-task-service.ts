@@ -79,7 +79,7 @@ export function createTaskService(options: ServiceOptions): TaskService {
       const reason = store.lacks?.delete
       if (reason !== undefined)
         throw new RunbridgeError('unsupported', `This task can not be deleted: ${reason}.`)
-      await store.delete(key)
+      await store.delete(key, { runKey: record.runKey })
     },
     async hint(query) {
       const records = await store.byRun('run' in query ? { runId: query.run.id } : query)

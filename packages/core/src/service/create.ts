@@ -1,5 +1,5 @@
 import type { StartResult } from '../backend.js'
-import { RunbridgeError } from '../errors.js'
+import { RunbridgeError, toRunbridgeError } from '../errors.js'
 import { digest } from '../ids.js'
 import type { JsonObject } from '../json.js'
 import type { RunRef } from '../run.js'
@@ -8,7 +8,7 @@ import type { TaskTool } from '../tool.js'
 import { sendWish } from './cancel.js'
 import type { ServiceContext } from './context.js'
 import { claimNames, join, namesOf, needsOwnTask } from './idempotency.js'
-import { blankRecord, keep, replay, tell, turnedAway } from './record.js'
+import { blankRecord, forget, keep, replay, tell, turnedAway } from './record.js'
 import { find, notSettled, settle } from './settle.js'
 import type { CreateOutcome, CreateRequest } from './task-service.js'
 
@@ -57,7 +57,7 @@ async function ownTask(
     return adopt(context, record, run)
   }
   // Nothing was sent for this record, so nobody has to look for what became of it.
-  await context.store.delete(record)
+  await forget(context, record)
   return state === 'starting' ? { kind: 'refused', error: stillStarting(holder) } : undefined
 }
 
@@ -180,9 +180,16 @@ async function recorded(context: ServiceContext, record: TaskRecord, run: RunRef
       { taskId: record.taskId, run: run.id, err: cause },
       'a run started and could not be recorded',
     )
+    if (toRunbridgeError(cause).code === 'unknown_outcome') throw cause
     const message = `The run started, but the task store could not be told of it. Do not start it again: once the store can be reached, the run is looked for as task ${record.taskId}.`
     throw new RunbridgeError('unknown_outcome', message, { cause })
   }
+}
+
+/** Its starter was away for so long that its task was settled, removed, and its id used for another. */
+function idTaken({ taskId, runKey }: TaskRecord, run: RunRef): RunbridgeError {
+  const message = `The run ${run.id} started, but its task ${taskId} was removed meanwhile and the id used again, for another run. Do not start it again: look for it in the engine. Its run key is ${runKey}.`
+  return new RunbridgeError('unknown_outcome', message)
 }
 
 async function keepAdopted(context: ServiceContext, record: TaskRecord, run: RunRef): Promise<TaskRecord> {
@@ -195,8 +202,10 @@ async function keepAdopted(context: ServiceContext, record: TaskRecord, run: Run
       'a start outlived its deadline; its record is kept again',
     )
     const again: TaskRecord = { ...record, state: 'running', idKnown: true, run }
-    adopted =
-      (await store.create(again)) === 'created' ? again : await context.apply(again, { type: 'started', run })
+    if ((await store.create(again)) === 'created') return again
+    const present = await store.get(record)
+    if (present && present.runKey !== record.runKey) throw idTaken(record, run)
+    adopted = await context.apply(again, { type: 'started', run })
   }
   return adopted
 }
@@ -207,7 +216,7 @@ async function withdraw(
   record: TaskRecord,
   error: RunbridgeError,
 ): Promise<CreateOutcome> {
-  const gone = !record.idKnown && (await context.store.delete(record, record.version))
+  const gone = !record.idKnown && (await context.store.delete(record, record))
   if (gone) return { kind: 'refused', error }
   const refused = { type: 'start_refused', code: error.code, message: error.message } as const
   const failed = await context.apply(record, refused)

@@ -3,7 +3,7 @@ import { isTerminal } from '../run.js'
 import type { TaskKey, TaskRecord } from '../task.js'
 import type { TaskTool } from '../tool.js'
 import type { ServiceContext } from './context.js'
-import { replay } from './record.js'
+import { forget, replay } from './record.js'
 import type { CreateOutcome, CreateRequest } from './task-service.js'
 
 export interface CallNames {
@@ -80,7 +80,7 @@ export async function join(
   { same }: CallNames,
   { owner, taskId }: TaskKey,
 ): Promise<CreateOutcome | undefined> {
-  await context.store.delete(record)
+  await forget(context, record)
   if (same !== undefined) await context.store.claim(owner, same, taskId)
   return replay(context, { owner, taskId }, record.form)
 }

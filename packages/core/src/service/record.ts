@@ -92,12 +92,17 @@ export async function turnedAway(
   try {
     const error = await context.admission.admit(record)
     if (!error) return undefined
-    await context.store.delete(record)
+    await forget(context, record)
     return { kind: 'refused', error }
   } catch (thrown) {
-    await context.store.delete(record).catch(() => undefined)
+    await forget(context, record).catch(() => undefined)
     throw thrown
   }
+}
+
+/** Removes a record that nothing was sent for: in any version, and no other that may have its id by now. */
+export function forget({ store }: ServiceContext, record: TaskRecord): Promise<boolean> {
+  return store.delete(record, { runKey: record.runKey })
 }
 
 /** Lets the caller know that its record is there. Where that fails the record goes again, since nothing was sent for it. */
@@ -109,7 +114,7 @@ export async function tell(
   try {
     await onRecorded?.()
   } catch (thrown) {
-    await context.store.delete(record).catch(() => undefined)
+    await forget(context, record).catch(() => undefined)
     throw thrown
   }
 }

@@ -53,7 +53,7 @@ export async function settle(context: ServiceContext, record: TaskRecord): Promi
         { taskId: record.taskId, tool: record.tool },
         'a start that never reached the engine was dropped',
       )
-      if (await store.delete(record, record.version)) return undefined
+      if (await store.delete(record, record)) return undefined
       return store.get(record)
     case 'ambiguous':
       return context.apply(record, notSettled(found))

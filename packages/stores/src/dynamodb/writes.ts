@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { TaskKey, TaskRecord } from '@runbridge/core'
+import type { OnlyRecord, TaskKey, TaskRecord } from '@runbridge/core'
+import { column } from '../common/row.js'
 import type { tableAccess } from './access.js'
 import type { Attributes, DynamoDbClient, Item } from './client.js'
 import { isRefusedCondition } from './errors.js'
@@ -17,6 +18,17 @@ import {
 export interface Condition {
   readonly expression: string
   readonly values: Attributes
+}
+
+/** That it is the item of this record, in its version where one is given. */
+export function onlyRecord({ runKey, version }: OnlyRecord): Condition {
+  const values = { ':runKey': { S: column(runKey) } }
+  return version === undefined
+    ? { expression: 'runKey = :runKey', values }
+    : {
+        expression: 'runKey = :runKey and version = :version',
+        values: { ...values, ':version': { N: String(version) } },
+      }
 }
 
 /** Whether the condition held. */
@@ -100,8 +112,12 @@ export function tableWrites(
 
   async function write(record: TaskRecord, written: string, sameRun: boolean): Promise<boolean> {
     const changing = { ...changingAttributes(record, maxRunMs), written: { S: written } }
-    const names: Record<string, string> = { '#version': 'version', '#runId': 'runId' }
-    const values: Attributes = { ':present': { N: String(record.version) }, ':one': { N: '1' } }
+    const names: Record<string, string> = { '#version': 'version', '#runKey': 'runKey', '#runId': 'runId' }
+    const values: Attributes = {
+      ':present': { N: String(record.version) },
+      ':runKey': { S: column(record.runKey) },
+      ':one': { N: '1' },
+    }
     const set = ['#version = #version + :one']
     const removed: string[] = []
     for (const [name, value] of Object.entries(changing)) {
@@ -119,7 +135,7 @@ export function tableWrites(
         TableName: table,
         Key: recordKey(record),
         UpdateExpression: `set ${set.join(', ')}${removed.length > 0 ? ` remove ${removed.join(', ')}` : ''}`,
-        ConditionExpression: `#version = :present${sameRun ? ` and ${run}` : ''}`,
+        ConditionExpression: `#runKey = :runKey and #version = :present${sameRun ? ` and ${run}` : ''}`,
         ExpressionAttributeNames: names,
         ExpressionAttributeValues: values,
       }),
@@ -151,7 +167,8 @@ export function tableWrites(
       const present = await read(recordKey(record))
       if (present === undefined) return 'missing'
       if (present.written?.S === written) return 'updated'
-      if (Number(present.version?.N) !== record.version) return 'conflict'
+      const { runKey, version } = present
+      if (runKey?.S !== column(record.runKey) || Number(version?.N) !== record.version) return 'conflict'
     }
     return 'conflict'
   }

@@ -19,12 +19,14 @@ export function statements(schema: string) {
       changed as (
         update ${task} set written = $3, run_id = $4, tool = $5, state = $6, expires_at = $7, due_after = $8,
                            refresh_after = $9, updated_at = $10, record = $11, version = version + 1
-        where owner = $1 and task_id = $2 and version = $12
+        where owner = $1 and task_id = $2 and version = $12 and run_key = $15
         returning updated_at),
       told as (
         select pg_notify($13, $14) from before, changed where before.updated_at <> changed.updated_at)
       select (select count(*) from changed) as updated, (select count(*) from told) as told`,
-    remove: `delete from ${task} where owner = $1 and task_id = $2 and ($3::bigint is null or version = $3)
+    remove: `
+      delete from ${task} where owner = $1 and task_id = $2 and ($3::text is null or run_key = $3)
+        and ($4::bigint is null or version = $4)
       returning 1 as gone`,
     list: `
       select ${RECORD_COLUMNS} from ${task}

@@ -65,8 +65,8 @@ export function concurrencyTests({ it, options }: StoreTests): void {
       await store.create(taskRecord())
       const [updated, deleted] = await Promise.all(
         round % 2
-          ? [store.update(taskRecord()), other.delete(taskRecord(), 1)]
-          : [other.update(taskRecord()), store.delete(taskRecord(), 1)],
+          ? [store.update(taskRecord()), other.delete(taskRecord(), taskRecord())]
+          : [other.update(taskRecord()), store.delete(taskRecord(), taskRecord())],
       )
       assert.notEqual(updated === 'updated', deleted, `${updated} and ${deleted}`)
       assert.equal((await store.get(taskRecord()))?.version, updated === 'updated' ? 2 : undefined)

@@ -98,23 +98,29 @@ const operations: Readonly<Record<string, Operation>> = {
     const change = drawRecord(draw)
     const present = model.get(keyOf(change))
     const version = (present?.version ?? 1) + (stale ? 1 : 0)
-    const expected = present === undefined ? 'missing' : stale ? 'conflict' : 'updated'
-    assert.equal(await store.update({ ...change, version }), expected)
-    if (present !== undefined && !stale) {
-      const { runKey, createdAt } = present
-      model.set(keyOf(change), { ...change, runKey, createdAt, version: version + 1 })
-    }
+    // Now and then meant for another record that had the id before.
+    const runKey = draw(6) === 5 ? change.runKey : (present?.runKey ?? change.runKey)
+    const fits = present?.runKey === runKey && !stale
+    const expected = present === undefined ? 'missing' : fits ? 'updated' : 'conflict'
+    assert.equal(await store.update({ ...change, runKey, version }), expected)
+    if (fits)
+      model.set(keyOf(change), { ...change, runKey, createdAt: present.createdAt, version: version + 1 })
     return `${keyOf(change)} ${change.state}: ${expected}`
   },
 
   async delete(store, model, draw) {
     const key = drawKey(draw)
     const present = model.get(keyOf(key))
+    const runKey = [undefined, present?.runKey ?? 'rb-0', 'rb-other'][draw(3)]
     const version = [undefined, present?.version ?? 1, (present?.version ?? 1) + 1][draw(3)]
-    const expected = present !== undefined && (version === undefined || version === present.version)
-    assert.equal(await (version === undefined ? store.delete(key) : store.delete(key, version)), expected)
+    const only = runKey === undefined ? undefined : { runKey, ...(version !== undefined && { version }) }
+    const expected =
+      present !== undefined &&
+      (only === undefined ||
+        (runKey === present.runKey && (version === undefined || version === present.version)))
+    assert.equal(await (only === undefined ? store.delete(key) : store.delete(key, only)), expected)
     if (expected) model.delete(keyOf(key))
-    return `${keyOf(key)} in version ${version}: ${expected}`
+    return `${keyOf(key)} only ${JSON.stringify(only)}: ${expected}`
   },
 
   async list(store, model, draw) {

@@ -70,7 +70,7 @@ export function nameTests({ it }: StoreTests): void {
     await store.create(taskRecord({ taskId: 'a' }))
     await store.create(taskRecord({ taskId: 'b' }))
     await store.claim('local', 'n', 'a')
-    assert.equal(await store.delete(taskRecord({ taskId: 'a' }), 7), false)
+    assert.equal(await store.delete(taskRecord({ taskId: 'a' }), { runKey: 'rb-1', version: 7 }), false)
     assert.equal(await store.claim('local', 'n', 'b'), 'a')
   })
 
