@@ -95,7 +95,8 @@ const options = ({ signal }: CallContext) => ({ abortSignal: signal })
 
 /**
  * Asks AWS which of the permissions that the features need are there, by calls that can have no effect. `map_runs` needs
- * none where the definition has no distributed Map.
+ * none where the definition has no distributed Map. Throws a RunbridgeError where there is nothing to ask with: a role
+ * that can't be assumed.
  */
 export async function checkAccess(
   clients: StepFunctionsClients,
@@ -108,12 +109,20 @@ export async function checkAccess(
   const nowhere = executionArn(machine, `runbridge-check-${randomUUID()}`)
   const probed: Probed = { clients, machine, nowhere, context }
   const reports: AccessReport[] = []
+  await assumed(probed)
   const needed =
     features.includes('map_runs') && !(await mayCount(probed)) ? without(features, 'map_runs') : features
   for (const grant of permissionsFor(needed, stateMachineArn)) {
     reports.push({ ...grant, ...(await probe(grant, probed)) })
   }
   return reports
+}
+
+/** What clients throw of their own accord is about credentials that could not be had. */
+async function assumed({ clients, machine, context }: Probed): Promise<void> {
+  await describeStateMachine(clients.reads, machine, context).catch((thrown: unknown) => {
+    if (thrown instanceof RunbridgeError) throw thrown
+  })
 }
 
 async function probe(grant: Grant, probed: Probed): Promise<Pick<AccessReport, 'access' | 'note'>> {

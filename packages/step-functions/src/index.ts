@@ -11,6 +11,7 @@ export {
 } from './clients.js'
 export { ERROR_TABLE } from './errors.js'
 export type { OwnerClients } from './owner-clients.js'
+export { ownerSession, type RoleSession } from './owner-session.js'
 export {
   FEATURES,
   type Feature,

@@ -67,7 +67,11 @@ async function checkTool(
   if (bound instanceof RunbridgeError) return exitStatus(bound)
   if (!failed) io.out(`  ok       ${await bound.describe(outcome, signal)}`)
   const reports = await bound.access(outcome, signal)
-  for (const report of reports) io.out(`  ${accessLine(report)}`)
+  for (const [index, report] of reports.entries()) {
+    const { as } = report
+    if (as !== undefined && as !== reports[index - 1]?.as) io.out(`  as       ${as}`)
+    io.out(`  ${accessLine(report)}`)
+  }
   io.out('')
   if (failed) return exitStatus(outcome)
   return reports.some(({ access }) => access === 'missing') ? EXIT.failed : EXIT.ok

@@ -9,6 +9,8 @@ export interface Access {
   readonly resource: string
   readonly why: string
   readonly note?: string
+  /** Whose credentials were asked with, where it is not the server's own. */
+  readonly as?: string
 }
 
 /** The workflow of one tool in its engine. */

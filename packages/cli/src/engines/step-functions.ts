@@ -1,21 +1,24 @@
-import { type Backend, type Log, RunbridgeError } from '@runbridge/core'
+import { type Log, RunbridgeError } from '@runbridge/core'
 import type { Tool } from '@runbridge/server'
 import {
   type CloseableStepFunctionsClients,
   checkAccess,
   createStepFunctionsClients,
   type Feature,
+  ownerSession,
   parseStateMachineArn,
+  type StepFunctionsBackend,
+  type StepFunctionsClients,
   type StepFunctionsClientsOptions,
   type StepFunctionsWorkflow,
   stepFunctions,
 } from '@runbridge/step-functions'
 import type { Config, ToolConfig } from '../config/schema.js'
-import { type Bound, manner, type OpenEngine } from './bound.js'
+import { type Access, type Bound, manner, type OpenEngine } from './bound.js'
 
 interface Region {
   readonly clients: CloseableStepFunctionsClients
-  readonly backend: Backend<StepFunctionsWorkflow>
+  readonly backend: StepFunctionsBackend
 }
 
 export interface StepFunctionsEngineOptions {
@@ -24,12 +27,13 @@ export interface StepFunctionsEngineOptions {
   readonly log?: Log
 }
 
-/** One client a region, which the ARN names. */
+/** The clients of a region, which the ARN names. */
 export function openStepFunctions(
   config: Config['engines']['stepFunctions'],
   { awsCredentials: credentials, log }: StepFunctionsEngineOptions,
 ): OpenEngine<NonNullable<ToolConfig['stepFunctions']>, ToolConfig> {
   const { graceMs, readsPerSecond, ...settings } = config
+  const { roleArn, roles } = settings
   const regions = new Map<string, Region>()
 
   function regionOf(stateMachineArn: string): Region {
@@ -51,14 +55,49 @@ export function openStepFunctions(
         workflow: { id, ...(gates && { gates }) } as StepFunctionsWorkflow,
         describe: described,
         async access(outcome, signal) {
-          const reports = await checkAccess(clients, id, featuresOf(tool, outcome), { signal })
-          return reports.map(({ action, ...report }) => ({ permission: action, ...report }))
+          const features = featuresOf(tool, outcome)
+          const ask = { stateMachineArn: id, signal }
+          if (!roles || !clients.byOwner) return access({ ...ask, clients, features, roleArn })
+          const reports = await access({ ...ask, clients, features: ['describe'], roleArn })
+          for (const [owner, role] of Object.entries(roles)) {
+            const theirs = clients.byOwner.open(owner)
+            const found = await access({ ...ask, clients: theirs, features, roleArn: role })
+            const as = `${owner} by ${role}, external id ${ownerSession(owner).ExternalId}`
+            reports.push(...found.map((report) => ({ ...report, as })))
+            theirs.close()
+          }
+          return reports
         },
       }
     },
-    close() {
-      for (const { clients } of regions.values()) clients.close()
+    async close() {
+      for (const { backend, clients } of regions.values()) {
+        await backend.close()
+        clients.close()
+      }
     },
+  }
+}
+
+interface Ask {
+  readonly clients: StepFunctionsClients
+  readonly stateMachineArn: string
+  readonly features: readonly Feature[]
+  /** What the clients assume. */
+  readonly roleArn: string | undefined
+  readonly signal: AbortSignal
+}
+
+async function access({ clients, stateMachineArn, features, roleArn, signal }: Ask): Promise<Access[]> {
+  try {
+    const reports = await checkAccess(clients, stateMachineArn, features, { signal })
+    return reports.map(({ action, ...report }) => ({ permission: action, ...report }))
+  } catch (thrown) {
+    if (!(thrown instanceof RunbridgeError) || roleArn === undefined) throw thrown
+    const missing = thrown.code === 'denied'
+    const why = 'assumes the role: its trust policy has to allow it too'
+    const assuming = { permission: 'sts:AssumeRole', resource: roleArn, why, note: thrown.message }
+    return [{ ...assuming, access: missing ? 'missing' : 'unsure' }]
   }
 }
 
