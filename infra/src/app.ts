@@ -19,11 +19,12 @@ const stack = new Stack(app, 'Runbridge', {
 const usual = existsSync('runbridge.yaml') ? 'runbridge.yaml' : 'example.yaml'
 const config = resolve(String(app.node.tryGetContext('config') ?? usual))
 const secrets = secretsOf(app.node.tryGetContext('secrets'))
-const { stateMachines, store } = readConfig(config, Object.keys(secrets))
+const { stateMachines, store, assumeRoles } = readConfig(config, Object.keys(secrets))
 const longestListen: unknown = app.node.tryGetContext('longestListen')
 new RunbridgeServer(stack, 'Server', {
   config,
   stateMachines,
+  assumeRoles,
   store,
   secrets,
   callers: choice('callers', ['tokens', 'iam']),

@@ -17,6 +17,32 @@ const TOOL = `
   - name: order
     stepFunctions: { stateMachineArn: "arn:aws:states:eu-north-1:111122223333:stateMachine:order" }`
 
+describe('roles', () => {
+  const ROLE = 'arn:aws:iam::111122223333:role'
+  const read = (engine: string) =>
+    readConfig(
+      file(`
+store: { dynamodb: { table: t, region: eu-north-1 } }
+engines: { stepFunctions: ${engine} }
+tools:${TOOL}
+`),
+      [],
+    )
+
+  it('of owners are assumed by the function, each once, which only describes then', () => {
+    const owners = `roles: { local: "${ROLE}/a", '["subject","i","b"]': "${ROLE}/b", '["subject","i","c"]': "${ROLE}/b" }`
+    const { assumeRoles, stateMachines } = read(`{ ${owners} }`)
+    expect(assumeRoles).toEqual([`${ROLE}/a`, `${ROLE}/b`])
+    expect(stateMachines).toMatchObject([{ byRoles: true }])
+    expect(read(`{ roleArn: "${ROLE}/hub", ${owners} }`).assumeRoles).toEqual([`${ROLE}/hub`])
+  })
+
+  it('are none where none is configured', () => {
+    const { assumeRoles, stateMachines } = read('{}')
+    expect([assumeRoles, stateMachines[0]?.byRoles]).toEqual([[], undefined])
+  })
+})
+
 describe('secrets, whose values nobody knows before the stack is deployed', () => {
   it('may be the hashes of tokens', () => {
     const path = file(`

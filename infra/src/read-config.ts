@@ -6,10 +6,13 @@ import type { WorkflowAccess } from './workflow-access.js'
 export interface ReadConfig {
   readonly stateMachines: readonly WorkflowAccess[]
   readonly store: 'dynamodb' | 'sealed'
+  /** The roles that the function itself assumes. */
+  readonly assumeRoles: readonly string[]
 }
 
 /**
- * What a configuration file needs of AWS: its state machines, each with what its tools do with it, and its store.
+ * What a configuration file needs of AWS: its state machines, each with what its tools do with it, its store, and the
+ * roles that it assumes: those of owners are assumed with `roleArn` where there is one.
  * `taskSupport: forbidden` marks an Express state machine, which nothing else in the file tells.
  * @param variables the names beside the construct's own; their values are not known here
  */
@@ -22,7 +25,9 @@ export function readConfig(file: string, variables: readonly string[]): ReadConf
     )
     throw new Error(problems.join('\n'))
   }
-  const { store, tools } = result.config
+  const { store, tools, engines } = result.config
+  const { roleArn, roles = {} } = engines.stepFunctions
+  const assumeRoles = roleArn === undefined ? [...new Set(Object.values(roles))] : [roleArn]
   if (!store.dynamodb && !store.sealed)
     throw new Error(`${file}: on Lambda the store is \`dynamodb\` or \`sealed\`.`)
   const machines = new Map<string, WorkflowAccess>()
@@ -35,9 +40,10 @@ export function readConfig(file: string, variables: readonly string[]): ReadConf
       express: taskSupport === 'forbidden',
       gates: humanInput !== 'off' || present?.gates === true,
       progress: progress || present?.progress === true,
+      ...(assumeRoles.length > 0 && { byRoles: true }),
     })
   }
-  return { stateMachines: [...machines.values()], store: store.sealed ? 'sealed' : 'dynamodb' }
+  return { stateMachines: [...machines.values()], store: store.sealed ? 'sealed' : 'dynamodb', assumeRoles }
 }
 
 /** What may stand for any secret, each another one: the hash of a token, a key in base64. */

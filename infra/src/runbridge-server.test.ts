@@ -109,6 +109,22 @@ describe('permissions', () => {
     ])
   })
 
+  it('to assume roles are for those alone that are listed, and leave the description to the function', () => {
+    const assumeRoles = ['ada', 'bob'].map((name) => `arn:aws:iam::111122223333:role/${name}`)
+    const stateMachines = [{ stateMachineArn: machine('order'), gates: true, byRoles: true }]
+    const template = stackOf({ assumeRoles, stateMachines }).template()
+    const assumed = allowed(template).filter(({ action }) => action.startsWith('sts:'))
+    expect(assumed).toEqual(assumeRoles.map((resource) => ({ action: 'sts:AssumeRole', resource })))
+    expect(ofStates(template)).toEqual([`states:DescribeStateMachine ${machine('order')}`])
+    expect(Object.keys(template.findOutputs('*'))).toContainEqual(expect.stringContaining('RoleArn'))
+  })
+
+  it('to assume roles are not there where none is listed', () => {
+    const template = stackOf().template()
+    expect(allowed(template).filter(({ action }) => action.startsWith('sts:'))).toEqual([])
+    expect(Object.keys(template.findOutputs('*'))).not.toContainEqual(expect.stringContaining('RoleArn'))
+  })
+
   it('of a version or an alias are on the unqualified ARN, and start that one alone', () => {
     const stateMachines = [{ stateMachineArn: `${machine('order')}:live`, progress: false }]
     const states = ofStates(stackOf({ stateMachines }).template())
@@ -437,6 +453,7 @@ describe('a configuration file', () => {
   it('tells the state machines, and what their tools do with each', () => {
     expect(readConfig(EXAMPLE, [])).toEqual({
       store: 'dynamodb',
+      assumeRoles: [],
       stateMachines: [
         { stateMachineArn: `${machine('fulfil-order')}:live`, express: false, gates: false, progress: true },
         { stateMachineArn: machine('deploy'), express: false, gates: true, progress: true },

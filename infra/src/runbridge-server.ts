@@ -9,7 +9,7 @@ import type { HttpApi, ThrottleSettings } from 'aws-cdk-lib/aws-apigatewayv2'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
-import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   Architecture,
   FunctionUrlAuthType,
@@ -44,6 +44,11 @@ export interface RunbridgeServerProps {
   readonly config: string | IStringParameter
   /** The state machines of its tools, and no others: what the function may do follows from this list. */
   readonly stateMachines: readonly WorkflowAccess[]
+  /**
+   * The roles that the function may assume: `roleArn` of `engines.stepFunctions` in the configuration, else those in
+   * `roles`. Each has to trust the function's role too. Default: none.
+   */
+  readonly assumeRoles?: readonly string[]
   /** How callers are known. Default `tokens`, as `server.auth` says; `iam`: they sign with SigV4. */
   readonly callers?: 'tokens' | 'iam'
   /**
@@ -97,6 +102,8 @@ export class RunbridgeServer extends Construct {
   /** Where clients reach MCP. */
   readonly url: string
   readonly fn: LambdaFn
+  /** The function's own, for the trust policies of roles that it assumes. */
+  readonly role: Role
   /** Behind a Function URL there is none. */
   readonly api: HttpApi | undefined
   readonly table: Table | undefined
@@ -112,6 +119,7 @@ export class RunbridgeServer extends Construct {
     const stack = Stack.of(this)
     const logGroup = new LogGroup(this, 'Log', { retention: logRetention })
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
+    this.role = role
     logGroup.grantWrite(role)
     this.deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
@@ -159,6 +167,11 @@ export class RunbridgeServer extends Construct {
 
     const statements = stateMachines.flatMap((access) => statementsFor(stack, access))
     for (const statement of statements) role.addToPolicy(statement)
+    if (props.assumeRoles?.length) {
+      role.addToPolicy(
+        new PolicyStatement({ actions: ['sts:AssumeRole'], resources: [...props.assumeRoles] }),
+      )
+    }
     if (this.table) grantStore(this.table, role)
     if (typeof config !== 'string') config.grantRead(role)
     for (const secret of Object.values(secrets)) secret.grantRead(role)
@@ -202,6 +215,12 @@ export class RunbridgeServer extends Construct {
         : undefined
     this.url = this.api ? `${this.api.apiEndpoint}/mcp` : `${this.functionUrl(props)}mcp`
     new CfnOutput(this, 'Url', { value: this.url, description: 'Where clients reach MCP' })
+    if (props.assumeRoles?.length) {
+      new CfnOutput(this, 'RoleArn', {
+        value: role.roleArn,
+        description: 'What the assumed roles have to trust',
+      })
+    }
     acknowledge(this, role, statements)
   }
 

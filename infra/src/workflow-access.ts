@@ -12,6 +12,11 @@ export interface WorkflowAccess {
   readonly gates?: boolean
   /** Whether the current state is read from the history. Default true. */
   readonly progress?: boolean
+  /**
+   * Whether its runs are started, followed and stopped with roles that the function assumes. The function's own role
+   * then only describes it. Default false.
+   */
+  readonly byRoles?: boolean
 }
 
 /** The state machine's own ARN, on which IAM authorizes its versions and aliases too, and what was behind it. */
@@ -23,7 +28,8 @@ interface Machine {
 
 const STARTS = ['states:StartExecution', 'states:StartSyncExecution']
 
-function featuresOf({ express, gates, progress = true }: WorkflowAccess): Feature[] {
+function featuresOf({ express, gates, progress = true, byRoles }: WorkflowAccess): Feature[] {
+  if (byRoles) return ['describe']
   if (express) return ['sync']
   const looks = progress ? (['progress', 'map_runs'] as const) : []
   return ['start', 'follow', 'cancel', 'redrive', ...looks, ...(gates ? (['gates'] as const) : [])]

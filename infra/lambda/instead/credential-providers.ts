@@ -12,7 +12,7 @@ export const fromTemporaryCredentials: typeof Sdk.fromTemporaryCredentials =
     const sdk: typeof Sdk = await import(SDK).catch((cause: unknown) => {
       const reason = `${SDK} could not be loaded: ${cause instanceof Error ? cause.message : cause}`
       throw new Error(
-        `The role of \`engines.stepFunctions.roleArn\` is assumed by the SDK of Lambda's runtime, and ${reason}. Put the package beside the bundle, or leave \`roleArn\` out.`,
+        `The roles of \`engines.stepFunctions\` (\`roleArn\`, \`roles\`) are assumed by the SDK of Lambda's runtime, and ${reason}. Put the package beside the bundle, or leave them out.`,
         { cause },
       )
     })

@@ -1,8 +1,15 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TaskKey } from '@runbridge/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { check } from '../commands/check.js'
+import { EXIT } from '../commands/exit.js'
+import type { Io } from '../commands/io.js'
 import { compose } from '../compose.js'
 import { parseConfig } from '../config/config.js'
 import { openEngines } from '../engines.js'
@@ -62,18 +69,21 @@ beforeEach(() => {
 })
 
 function configured(roles: Record<string, string>, more: object = {}, store: object = { memory: {} }) {
+  const parsed = parseConfig(JSON.stringify(written(roles, more, store)), {})
+  if (!parsed.ok)
+    throw new Error(parsed.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+  return parsed.config
+}
+
+function written(roles: Record<string, string>, more: object = {}, store: object = { memory: {} }) {
   const engine = { endpoint: url, roles, ...more }
-  const value = {
+  return {
     store,
     engines: { stepFunctions: engine },
     tools: [
       { name: 'deploy', description: 'Deploys.', progress: false, stepFunctions: { stateMachineArn: ARN } },
     ],
   }
-  const parsed = parseConfig(JSON.stringify(value), {})
-  if (!parsed.ok)
-    throw new Error(parsed.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
-  return parsed.config
 }
 
 async function served(roles: Record<string, string>, store: object = { memory: {} }) {
@@ -154,6 +164,26 @@ describe('a check', () => {
     expect(reports.filter(([as]) => as === ADA)).toEqual([[ADA, 'missing', 'sts:AssumeRole']])
     expect(reports.filter(([as]) => as === BOB).length).toBeGreaterThan(3)
   })
+})
+
+it('`runbridge check` prints with whose role and external id it asked', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'runbridge-roles-'))
+  const config = join(folder, 'runbridge.yaml')
+  await writeFile(config, JSON.stringify(written({ [ADA]: `${ROLE}/closed` })))
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'OWN')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'own')
+  const lines: string[] = []
+  const io = { out: (line: string) => void lines.push(line), err: () => undefined } as unknown as Io
+  expect(await check({ config, signal }, io)).toBe(EXIT.failed)
+  await rm(folder, { recursive: true })
+  const hash = createHash('sha256').update(ADA).digest('hex')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      '  allowed  states:DescribeStateMachine',
+      `  as       ${ADA} by ${ROLE}/closed, external id ${hash}`,
+      expect.stringContaining(`  MISSING  sts:AssumeRole on ${ROLE}/closed`),
+    ]),
+  )
 })
 
 describe('owners', () => {
