@@ -57,7 +57,8 @@ describe('following', () => {
     backend.set('rb-1', { state: 'succeeded' })
     await clock.advance(3_600_000)
     expect((await service.sweep()).settled).toBe(0)
-    await clock.advance(2_000)
+    // A little more than an hour.
+    await clock.advance(602_000)
     expect((await service.sweep()).settled).toBe(1)
     expect(await store.get(key)).toMatchObject({ state: 'succeeded', endedAt: clock.now() })
   })

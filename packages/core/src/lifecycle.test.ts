@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inputKey, openQuestions, reduce, type TaskEvent, visible } from './lifecycle.js'
 import { type Gate, isTerminal, RUN_STATES, type RunRef, type Snapshot, TERMINAL_STATES } from './run.js'
-import { dueAfter, expiresAt, IDLE_MS, isSettled, nextEscalation, type TaskRecord } from './task.js'
+import {
+  dueAfter,
+  expiresAt,
+  IDLE_MS,
+  IDLE_STEP_MS,
+  isSettled,
+  nextEscalation,
+  type TaskRecord,
+} from './task.js'
 
 const T0 = 1_000_000
 const RUN: RunRef = { id: 'run-1', attempt: 0 }
@@ -270,7 +278,18 @@ describe('cancelling', () => {
     const forced = reduce(sent, { type: 'cancel_sent', escalation: 1 }, T0 + 200)
     expect(forced.cancel).toEqual({ reason: 'enough', requestedAt: T0 + 1, sentAt: T0 + 2, escalations: 1 })
     expect(reduce(forced, { type: 'cancel_sent', escalation: 1 }, T0 + 201)).toBe(forced)
-    expect(dueAfter(forced)).toBe(forced.refreshAfter + IDLE_MS)
+    const hour = forced.refreshAfter + IDLE_MS
+    expect(dueAfter(forced)).toBeGreaterThanOrEqual(hour)
+    expect(dueAfter(forced)).toBeLessThan(hour + IDLE_STEP_MS)
+  })
+
+  it('is due for the sweeper at the same moment after every look of ten minutes', () => {
+    const looked = [0, 1_000, IDLE_STEP_MS - 1].map((ms) => ({
+      ...running,
+      refreshAfter: IDLE_STEP_MS * 7 + 1 + ms,
+    }))
+    expect(new Set(looked.map(dueAfter))).toEqual(new Set([IDLE_STEP_MS * 8 + IDLE_MS]))
+    expect(dueAfter({ ...running, refreshAfter: IDLE_STEP_MS * 8 + 1 })).toBe(IDLE_STEP_MS * 9 + IDLE_MS)
   })
 
   it('keeps the first wish when it is repeated, also during starting', () => {

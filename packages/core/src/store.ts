@@ -21,7 +21,7 @@ export interface SweepResult {
   /**
    * Records that need somebody, as `dueAfter` says: starts past their deadline, wishes to cancel that are still
    * unsent while the run may go on, and runs that nobody follows. Of more than `limit`, those with the smallest `refreshAfter`, so that some that can't be
-   * settled yet do not keep the others waiting.
+   * settled yet do not keep the others waiting; of runs that nobody follows as exactly as `IDLE_STEP_MS` tells them apart.
    */
   readonly due: readonly TaskRecord[]
 }

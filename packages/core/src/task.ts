@@ -152,17 +152,23 @@ export function lifetimeMs(record: TaskRecord): number | null {
 
 /** Nobody asked for a running task this long, in ms: the sweeper looks, so that its end is recorded and expires. */
 export const IDLE_MS = 3_600_000
+/**
+ * When that hour is over is rounded up to a multiple of this, in ms: every look moves `refreshAfter`, and a store that bills
+ * each change of an index has one to make in ten minutes.
+ */
+export const IDLE_STEP_MS = 600_000
 
 /**
  * The moment after which a record needs the sweeper, or undefined for one that does not: a start past its
- * deadline, a wish to cancel that is to be sent (again), a run that nobody has followed for `IDLE_MS`, and that
- * of a sealed task, which nobody follows.
+ * deadline, a wish to cancel that is to be sent (again), a run that nobody has followed for `IDLE_MS` or a
+ * little more, and that of a sealed task, which nobody follows.
  */
 export function dueAfter(record: TaskRecord): number | undefined {
   if (isSettled(record)) return undefined
   const wish = record.cancel && wishDueAt(record.cancel)
   if (wish === AT_ONCE) return wish
   if (isStarting(record)) return record.startDeadline
-  const idleMs = record.sealed ? 0 : IDLE_MS
-  return Math.min(record.refreshAfter + idleMs, wish ?? Number.POSITIVE_INFINITY)
+  const { sealed, refreshAfter } = record
+  const idle = sealed ? refreshAfter : Math.ceil((refreshAfter + IDLE_MS) / IDLE_STEP_MS) * IDLE_STEP_MS
+  return Math.min(idle, wish ?? Number.POSITIVE_INFINITY)
 }

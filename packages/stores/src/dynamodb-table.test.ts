@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
-import type { TaskStore } from '@runbridge/core'
+import { IDLE_MS, IDLE_STEP_MS, type TaskStore } from '@runbridge/core'
 import { NOON, sessionRecord, taskRecord } from '@runbridge/core/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { DynamoDbClient, Item } from './dynamodb/client.js'
@@ -154,6 +154,25 @@ describe('items', () => {
     expect((await itemOf('tsk_1'))?.due?.S).toBe('due')
     await store.update(taskRecord({ version: 2, state: 'lost' }))
     expect((await itemOf('tsk_1'))?.due).toBeUndefined()
+  })
+
+  it('have one place in the index of what is due for all looks of ten minutes', async () => {
+    const store = await open()
+    await store.create(taskRecord({ refreshAfter: NOON + 1 }))
+    const inIndex = async () => {
+      const { due, dueAt, refreshAfter } = (await itemOf('tsk_1')) ?? {}
+      return [due?.S, Number(dueAt?.N), Number(refreshAfter?.N)]
+    }
+    const first = await inIndex()
+    expect(first).toEqual(['due', NOON + IDLE_MS + IDLE_STEP_MS, NOON + IDLE_STEP_MS])
+    await store.update(taskRecord({ refreshAfter: NOON + IDLE_STEP_MS }))
+    expect(await inIndex()).toEqual(first)
+    await store.update(taskRecord({ version: 2, refreshAfter: NOON + IDLE_STEP_MS + 1 }))
+    expect(await inIndex()).toEqual(
+      first.map((each) => (each === 'due' ? each : Number(each) + IDLE_STEP_MS)),
+    )
+    await store.update(taskRecord({ version: 3, state: 'starting', refreshAfter: NOON + 7 }))
+    expect(await inIndex()).toEqual(['due', taskRecord().startDeadline, NOON + 7])
   })
 
   it('are found by their run even if the record came to nothing, or the writer died before it', async () => {

@@ -4,6 +4,7 @@ import {
   cutText,
   dueAfter,
   expiresAt,
+  IDLE_MS,
   isTerminal,
   type Owner,
   RunbridgeError,
@@ -98,6 +99,14 @@ export function fixedAttributes(record: TaskRecord): Attributes {
   }
 }
 
+/**
+ * By which the sweeper orders what is due, in the index. Of a run that is followed it moves with `due` alone, so that a look
+ * writes nothing there.
+ */
+function sweptAs({ refreshAfter }: TaskRecord, due: number | undefined): number {
+  return due !== undefined && due >= refreshAfter + IDLE_MS ? due - IDLE_MS : refreshAfter
+}
+
 /** What an update may change; `undefined` for what the record has not. */
 export function changingAttributes(
   record: TaskRecord,
@@ -109,7 +118,7 @@ export function changingAttributes(
     list: text(listPartition(record.owner, isTerminal(record.state) ? 'ended' : 'open')),
     due: due === undefined ? undefined : text(expires === undefined ? 'due' : 'expires'),
     dueAt: due === undefined ? undefined : number(due),
-    refreshAfter: number(record.refreshAfter),
+    refreshAfter: number(sweptAs(record, due)),
     runId: record.run === undefined ? undefined : text(column(record.run.id)),
     ttl: ttl(record, maxAgeMs),
     itemVersion: number(ITEM_VERSION),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { RUN_STATES, TERMINAL_STATES } from '../../run.js'
-import { IDLE_MS, type TaskRecord } from '../../task.js'
+import { IDLE_MS, IDLE_STEP_MS, type TaskRecord } from '../../task.js'
 import type { StoreTests } from '../store-suite.js'
 import { NOON, taskRecord } from '../task-record.js'
 import { ids } from './expect.js'
@@ -99,7 +99,9 @@ export function sweepTests({ it }: StoreTests): void {
     assert.deepEqual((await store.sweep(NOON + IDLE_MS, 10)).due, [])
     assert.deepEqual(ids((await store.sweep(NOON + IDLE_MS + 1, 10)).due), ['tsk_1'])
     await store.update(taskRecord({ state: 'running', refreshAfter: NOON + 1 }))
-    assert.deepEqual((await store.sweep(NOON + IDLE_MS + 1, 10)).due, [])
+    const rounded = NOON + IDLE_MS + IDLE_STEP_MS
+    assert.deepEqual((await store.sweep(rounded, 10)).due, [])
+    assert.deepEqual(ids((await store.sweep(rounded + 1, 10)).due), ['tsk_1'])
   })
 
   it('names what is due again and again, and changes none of it', async (store) => {
