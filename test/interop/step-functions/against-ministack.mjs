@@ -9,6 +9,7 @@ import { serve } from '../../bin/serve.mjs'
 import { call } from '../../faults/call.mjs'
 import { startMinistack, VERSION } from '../ministack.mjs'
 import { machinesFor } from './machines.mjs'
+import { rolesAgainstMinistack } from './roles.mjs'
 
 /** @typedef {import('../ministack.mjs').Ministack} Ministack */
 /** @typedef {import('../checks.mjs').Checks} Checks */
@@ -37,6 +38,7 @@ export async function againstMinistack(checks, print) {
     await ministack.close()
     rmSync(folder, { recursive: true, force: true })
   }
+  await rolesAgainstMinistack(checks)
 }
 
 /** Makes the queue and the state machines. @param {Ministack} ministack */
