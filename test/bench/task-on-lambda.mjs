@@ -1,6 +1,7 @@
 // What one task costs on Lambda with DynamoDB, in what AWS bills: a run of a minute that enters three states, and a client
 // of the extension that polls at exactly the interval it is told, on a clock that jumps from poll to poll; then the status
 // change, the sweep after its retention, and sweeps that find nothing.
+import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fakeBackend, manualClock } from '@runbridge/core/testing'
@@ -18,7 +19,14 @@ const REGION = 'us-east-1'
 const HOST = 'abc.lambda-url.us-east-1.on.aws'
 const RUN_MS = 60_000
 const DAY_MS = 86_400_000
-const OUTPUT = { orderId: 'o-1', total: 7, lines: 'x'.repeat(900) }
+// As long as those of Step Functions are: what is kept of a task is mostly names.
+const STATES = 'arn:aws:states:us-east-1:123456789012'
+const WORKFLOW = `${STATES}:stateMachine:order-fulfilment`
+const EXECUTION = `${STATES}:execution:order-fulfilment:`
+const CONSOLE =
+  'https://us-east-1.console.aws.amazon.com/states/home?region=us-east-1#/v2/executions/details/'
+const LINES = Array.from({ length: 19 }, (_, n) => createHash('sha256').update(String(n)).digest('base64'))
+const OUTPUT = { orderId: 'o-1', total: 7, lines: LINES }
 
 /** @returns {Promise<import('./measure.mjs').Figure[]>} */
 export async function taskOnLambda() {
@@ -39,9 +47,15 @@ async function measured(client) {
   const clock = manualClock()
   const began = clock.now()
   const backend = fakeBackend({ clock })
+  const start = backend.start
+  backend.start = async (workflow, runKey, ...rest) => {
+    const result = await start(workflow, runKey, ...rest)
+    if (result.kind === 'started') Object.assign(result.run, { id: `${EXECUTION}${runKey}` })
+    return result
+  }
   const counted = countedTable(client)
   const store = await dynamodb({ table: TABLE, client: /** @type {any} */ (counted.client) })
-  const definition = { name: 'order', description: 'Takes an order.', workflow: { id: 'order' }, backend }
+  const definition = { name: 'order', description: 'Takes an order.', workflow: { id: WORKFLOW }, backend }
   const tool = await resolveTool(definition, { signal: new AbortController().signal })
   const { token, sha256 } = createToken()
   let logBytes = 0
@@ -90,6 +104,7 @@ async function measured(client) {
 
   const { taskId } = await call('tools/call', { name: 'order', arguments: { orderId: 'o-1' } })
   const runKey = backend.executions[0]?.runKey ?? ''
+  const links = [{ title: 'Execution in the console', url: `${CONSOLE}${EXECUTION}${runKey}` }]
   const states = ['Check stock', 'Charge', 'Send']
   let status = 'working'
   let pollIntervalMs = 1_000
@@ -103,7 +118,7 @@ async function measured(client) {
     } else {
       clock.jump(pollIntervalMs)
       const state = states[Math.floor(((clock.now() - began) / RUN_MS) * states.length)]
-      if (state) backend.set(runKey, { state: 'running', progress: { message: state } })
+      if (state) backend.set(runKey, { state: 'running', progress: { message: state }, links })
     }
     const task = await call('tasks/get', { taskId })
     status = task.status

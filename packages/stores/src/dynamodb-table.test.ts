@@ -175,6 +175,39 @@ describe('items', () => {
     expect(await inIndex()).toEqual(['due', taskRecord().startDeadline, NOON + 7])
   })
 
+  it('fit into one write unit while they run, with names as long as those of Step Functions', async () => {
+    const states = 'arn:aws:states:eu-north-1:123456789012'
+    const runKey = `rb-${'0123456789abcdef'.repeat(2)}`
+    const run = { id: `${states}:execution:order-fulfilment:${runKey}`, attempt: 0 }
+    const console =
+      'https://eu-north-1.console.aws.amazon.com/states/home?region=eu-north-1#/v2/executions/details/'
+    const record = taskRecord({
+      taskId: 'tsk_7a2tRjWmZcHq5vKx9bNfLd3s',
+      runKey,
+      workflow: `${states}:stateMachine:order-fulfilment`,
+      run,
+      inputDigest: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
+      marks: { lastEvent: 9, lines: [{ id: 7, visit: { name: 'Charge the card', enteredAt: NOON } }] },
+      snapshot: {
+        state: 'running',
+        nativeState: 'RUNNING',
+        progress: { message: 'Charge the card', done: 2 },
+        gates: [],
+        links: [{ title: 'Execution in the console', url: `${console}${run.id}` }],
+        startedAt: NOON,
+      },
+      observedAt: NOON,
+    })
+    const store = await open()
+    await store.create(record)
+    const item = (await itemOf(record.taskId)) ?? {}
+    const sizes = Object.entries(item).map(
+      ([name, { S = '', N = '', B = [] }]) => Buffer.byteLength(`${name}${S}${N}`) + B.length,
+    )
+    expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(1024)
+    expect(await store.get(record)).toEqual(record)
+  })
+
   it('are found by their run even if the record came to nothing, or the writer died before it', async () => {
     const failing = withCalls({ updateItem: () => Promise.reject(new Error('died')) })
     const [store, dying] = [await open(), await open({ client: failing })]

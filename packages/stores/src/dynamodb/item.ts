@@ -19,8 +19,11 @@ import type { Attributes, Item } from './client.js'
 /** The shape of the items. Raised when an older Runbridge could not read them. */
 export const ITEM_VERSION = 1
 
-/** Larger records are kept compressed: reads and writes are paid by size. */
-const PACK_ABOVE_BYTES = 4_096
+/**
+ * Larger records are kept compressed: writes are paid by the kilobyte, and a record with the long names of an engine fits into
+ * one only so, beside the half kilobyte of attributes that an item has anyway.
+ */
+const PACK_ABOVE_BYTES = 512
 /** An item has at most 400 KB (409,600 bytes), names and keys included. */
 const MAX_BODY_BYTES = 380_000
 const CUT_DETAIL_BYTES = 50_000
