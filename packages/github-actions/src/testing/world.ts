@@ -10,7 +10,7 @@ import { type GitHubActionsBackend, githubActions } from '../backend.js'
 import type { GitHubActionsWorkflow } from '../workflow.js'
 import { emulatedClients, testClock, workflowFile } from './emulated-engine.js'
 
-export const never: AbortSignal = new AbortController().signal
+const never: AbortSignal = new AbortController().signal
 export const context = { signal: never, owner: 'ada' }
 export const CI: GitHubActionsWorkflow = { id: 'octo/shop/ci.yml' }
 

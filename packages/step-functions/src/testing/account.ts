@@ -10,7 +10,7 @@ export interface TrustingRole {
 }
 
 /** What arrived: who signed it, by the access key, and what it was. */
-export interface Arrival {
+interface Arrival {
   readonly who: string
   readonly what: string
 }
