@@ -90,6 +90,13 @@ describe('the engine is told whose task a call is for', () => {
   })
 })
 
+it('a call for a task does not compile without its owner', () => {
+  const { signal } = new AbortController()
+  const { backend } = createWorld()
+  // @ts-expect-error
+  expect(() => backend.start({ id: 'arn:deploy' }, 'rb-1', {}, { signal })).not.toThrow()
+})
+
 describe('several owners who watch one run', () => {
   async function watching(actsAsOwner: boolean) {
     const world = createWorld({ backend: { actsAsOwner }, others: [watch] })

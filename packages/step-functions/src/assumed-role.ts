@@ -1,5 +1,6 @@
 import type { SFNClientConfig } from '@aws-sdk/client-sfn'
 import { fromIni, fromTemporaryCredentials } from '@aws-sdk/credential-providers'
+import { RunbridgeError } from '@runbridge/core'
 import { engineError } from './errors.js'
 import type { RoleSession } from './owner-session.js'
 
@@ -38,6 +39,9 @@ export async function assumeRole({ roleArn, region, session, credentials, profil
   try {
     return await assumed()
   } catch (thrown) {
-    throw engineError(thrown, { action: 'sts:AssumeRole', resource: roleArn })
+    const error = engineError(thrown, { action: 'sts:AssumeRole', resource: roleArn })
+    if (error.code !== 'denied') throw error
+    const message = `${error.message} The trust policy of the role has to allow it too.`
+    throw new RunbridgeError(error.code, message, { cause: thrown })
   }
 }

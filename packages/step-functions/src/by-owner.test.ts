@@ -3,7 +3,7 @@ import { type StepFunctionsBackend, stepFunctions } from './backend.js'
 import { createStepFunctionsClients, type StepFunctionsClientsOptions } from './clients.js'
 import { ownerSession } from './owner-session.js'
 import { startAccount } from './testing/account.js'
-import { context, EXECUTION, look, MACHINE } from './testing/scripted-clients.js'
+import { context, EXECUTION, look, MACHINE, scriptedClients } from './testing/scripted-clients.js'
 
 const OWN = { accessKeyId: 'OWN', secretAccessKey: 'own' }
 const ARN = 'arn:aws:iam::123456789012:role'
@@ -110,6 +110,7 @@ describe('a role that can not be assumed', () => {
     expect(result).toMatchObject({ kind: 'refused', error: { code: 'denied' } })
     if (result.kind !== 'refused') return
     expect(result.error.message).toContain(`sts:AssumeRole on ${ARN}/ada`)
+    expect(result.error.message).toContain('trust policy')
     expect(came()).toEqual(['OWN AssumeRole'])
   })
 
@@ -165,6 +166,48 @@ describe('credentials of each owner, from a program', () => {
     await start(backend, ADA)
     await start(backend, ADA)
     expect(came().at(-1)).toBe('renewed StartExecution')
+  })
+})
+
+describe('clients of each owner, of a program', () => {
+  it('are closed when those of others were used more lately, and with the backend', async () => {
+    const closed: string[] = []
+    const byOwner = {
+      has: () => true,
+      open: (owner: string) => ({
+        ...scriptedClients({ StartExecution: { executionArn: EXECUTION } }),
+        close: () => void closed.push(owner),
+      }),
+      maxOwners: 1,
+    }
+    const backend = stepFunctions({ clients: { ...scriptedClients({}), byOwner } })
+    close = () => undefined
+    for (const owner of [ADA, BOB]) expect((await start(backend, owner)).kind).toBe('started')
+    await expect.poll(() => closed).toEqual([ADA])
+    await backend.close()
+    expect(closed).toEqual([ADA, BOB])
+  })
+
+  it('share one budget for the counts of Map Runs, which is of the account', async () => {
+    const mapRunArn = 'arn:aws:states:us-east-1:123456789012:mapRun:deploy/Files:1'
+    const visit = { entered: 2, name: 'Files', type: 'Map', mapRunArn }
+    const marks = { lastEvent: 4, lines: [{ tail: 4, visit }], nested: [], looks: 0 }
+    const sent: string[] = []
+    const theirs = () => {
+      const clients = scriptedClients({
+        DescribeMapRun: { itemCounts: { total: 2, succeeded: 1, failed: 0 } },
+        GetExecutionHistory: { events: [] },
+        DescribeExecution: { executionArn: EXECUTION, status: 'RUNNING' },
+      })
+      return { ...clients, close: () => void sent.push(clients.sent[0]?.command ?? '') }
+    }
+    const byOwner = { has: () => true, open: theirs }
+    const backend = stepFunctions({ clients: { ...scriptedClients({}), byOwner }, clock: { now: () => 0 } })
+    close = () => undefined
+    for (const owner of [ADA, BOB])
+      await backend.get(workflow, run, { ...look, owner, progress: true, marks })
+    await backend.close()
+    expect(sent).toEqual(['DescribeMapRun', 'GetExecutionHistory'])
   })
 })
 

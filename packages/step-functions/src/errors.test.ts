@@ -45,7 +45,7 @@ describe('messages', () => {
       'User: arn:aws:sts::123456789012:assumed-role/app/session is not authorized to perform: states:DescribeExecution on resource: arn:aws:states:us-east-1:123456789012:execution:deploy:rb-1 because no identity-based policy allows the states:DescribeExecution action'
     const error = engineError(awsError('AccessDeniedException', message), request)
     expect(error.message).toBe(
-      'AWS does not allow states:DescribeExecution on arn:aws:states:us-east-1:123456789012:execution:deploy:rb-1; allow it to the credentials of the server.',
+      'AWS does not allow states:DescribeExecution on arn:aws:states:us-east-1:123456789012:execution:deploy:rb-1; allow it to the role or user that asked.',
     )
   })
   it('name what was asked for where AWS does not', () => {

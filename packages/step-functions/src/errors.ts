@@ -171,10 +171,10 @@ type Message = (thrown: Thrown, request: EngineRequest) => string
 const MESSAGES: Partial<Record<ErrorCode, Message>> = {
   denied: (thrown, request) => {
     if (thrown.name === 'KmsAccessDeniedException') {
-      return `The key of ${request.resource} may not be used for ${request.action}; allow kms:Decrypt on it to the credentials of the server.`
+      return `The key of ${request.resource} may not be used for ${request.action}; allow kms:Decrypt on it to the role or user that asked.`
     }
     const { action, resource } = deniedPermission(thrown.message) ?? request
-    return `AWS does not allow ${action} on ${resource}; allow it to the credentials of the server.`
+    return `AWS does not allow ${action} on ${resource}; allow it to the role or user that asked.`
   },
   unauthenticated: ({ name }, { action }) =>
     `AWS does not accept the credentials for ${action} (${name}); renew them.`,
