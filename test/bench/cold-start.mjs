@@ -10,6 +10,7 @@ import { createToken } from '@runbridge/server'
 import { build } from 'esbuild'
 import { compileConfig } from 'runbridge'
 import { root } from '../bin/command.mjs'
+import { mcpRequest } from '../bin/mcp-request.mjs'
 import { runtimeClient } from '../interop/lambda/runtime-client.mjs'
 import { startSandbox } from '../interop/lambda/sandbox.mjs'
 import { startTable } from '../interop/lambda/table.mjs'
@@ -148,30 +149,12 @@ async function startOnce(options, event) {
 /** A client without tasks starts a run, as a Function URL hands it over. @param {string} token */
 function callOf(token) {
   const domainName = 'abcdefghijklmnopqrstuvwxyz012345.lambda-url.us-east-1.on.aws'
-  const meta = 'io.modelcontextprotocol/'
-  const _meta = {
-    [`${meta}protocolVersion`]: '2026-07-28',
-    [`${meta}clientInfo`]: { name: 'bench', version: '0' },
-    [`${meta}clientCapabilities`]: {},
-  }
+  const { headers, body } = mcpRequest('tools/call', { name: 'order', arguments: { a: 1 } })
   return {
     version: '2.0',
     rawPath: '/mcp',
-    headers: {
-      host: domainName,
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': 'order',
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'order', arguments: { a: 1 }, _meta },
-    }),
+    headers: { host: domainName, authorization: `Bearer ${token}`, ...headers },
+    body,
     requestContext: { domainName, http: { method: 'POST' } },
   }
 }

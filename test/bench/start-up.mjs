@@ -1,6 +1,7 @@
 // From the start of a process to its first answer: `runbridge serve` beside a bare server on the same SDK.
 import { writeFileSync } from 'node:fs'
 import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
+import { mcpRequest } from '../bin/mcp-request.mjs'
 import { serve } from '../bin/serve.mjs'
 import { child, figure, median } from './measure.mjs'
 
@@ -56,23 +57,7 @@ export async function startUp(folder) {
 async function timed(start) {
   const began = performance.now()
   const server = await start()
-  const params = {
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '0' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
-  }
-  const response = await fetch(server.url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/list',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params }),
-  })
+  const response = await fetch(server.url, { method: 'POST', ...mcpRequest('tools/list') })
   const text = await response.text()
   const ms = performance.now() - began
   await server.end()

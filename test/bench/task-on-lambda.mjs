@@ -9,6 +9,7 @@ import { bearerAuth, createServer, createToken, resolveTool } from '@runbridge/s
 import { lambdaHandler } from '@runbridge/server/lambda'
 import { dynamodb } from '@runbridge/stores/dynamodb'
 import { root } from '../bin/command.mjs'
+import { mcpRequest, mcpResult, WITH_TASKS } from '../bin/mcp-request.mjs'
 import { startTable } from '../interop/lambda/table.mjs'
 import { countedTable } from './counted-table.mjs'
 import { figure } from './measure.mjs'
@@ -89,7 +90,7 @@ async function measured(client) {
     return handler(event)
   }
   const call = async (/** @type {string} */ method, /** @type {any} */ params) =>
-    answerOf(await invoke(request(token, method, params)))
+    mcpResult((await invoke(request(token, method, params)))?.body ?? '')
   const reset = () => {
     Object.assign(counted.units, { read: 0, write: 0 })
     invocations = 0
@@ -144,35 +145,14 @@ async function measured(client) {
   ]
 }
 
-/** @param {any} result */
-function answerOf(result) {
-  const data = [...result.body.matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? result.body
-  const { result: answer, error } = JSON.parse(data)
-  if (error) throw new Error(error.message)
-  return answer
-}
-
 /** @param {string} token @param {string} method @param {any} params */
 function request(token, method, params) {
-  const meta = 'io.modelcontextprotocol/'
-  const _meta = {
-    [`${meta}protocolVersion`]: '2026-07-28',
-    [`${meta}clientInfo`]: { name: 'bench', version: '0' },
-    [`${meta}clientCapabilities`]: { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-  }
+  const { headers, body } = mcpRequest(method, params, WITH_TASKS)
   return {
     version: '2.0',
     rawPath: '/mcp',
-    headers: {
-      host: HOST,
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      'mcp-name': params.name ?? params.taskId,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    headers: { host: HOST, authorization: `Bearer ${token}`, ...headers },
+    body,
     requestContext: { domainName: HOST, http: { method: 'POST' } },
   }
 }

@@ -1,6 +1,7 @@
 // Requests a second of server processes over HTTP, by clients that keep their connections: Runbridge beside a bare JSON
 // echo and the SDK's plain handler, in turns, so that what else the machine does meets all of them alike.
 import { Agent, request } from 'node:http'
+import { mcpRequest, WITH_TASKS } from '../bin/mcp-request.mjs'
 import { child, figure, median } from './measure.mjs'
 
 const AT_ONCE = 8
@@ -127,23 +128,8 @@ async function turn(agent, { url, message, atMost = Number.POSITIVE_INFINITY }, 
  * @returns {Message}
  */
 function message(method, params) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '0' },
-    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-  }
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } })
-  return {
-    body,
-    headers: {
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      'mcp-name': String(params.taskId ?? params.name),
-    },
-  }
+  const { headers, body } = mcpRequest(method, params, WITH_TASKS)
+  return { body, headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } }
 }
 
 /**

@@ -1,9 +1,9 @@
 // A PostgreSQL for tests: the one that RUNBRIDGE_POSTGRES_URL names, else one of npm's platform packages, started in
 // a folder of its own and ended with its pid.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.mjs'
 
 /** A port that the system gave may be taken by somebody else before the server has it. */
 const TRIES = 3
@@ -59,14 +59,4 @@ async function start(folder) {
     throw new Error(`PostgreSQL for the tests did not start:\n${printed.join('\n').trim()}`, { cause })
   }
   return { url: `postgres://runbridge:runbridge@127.0.0.1:${port}/postgres`, close: () => server.stop() }
-}
-
-/** @returns {Promise<number>} */
-async function freePort() {
-  const server = createServer()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -1,51 +1,16 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
-import { root, run } from '../bin/command.mjs'
+import { freePort } from '../bin/free-port.mjs'
+import { startForeign } from './foreign-process.mjs'
+import { installedPython } from './installed.mjs'
 
 /** PyPI `ministack` (MIT): a local AWS by others. The version that the list of what it does wrong is about. */
 export const VERSION = '1.5.33'
-const START_MS = 60_000
-
-/**
- * The interpreter of a virtual environment that has ministack, outside of the tracked tree; made at the first use.
- * @returns {Promise<string>}
- */
-async function interpreter() {
-  const folder = join(root, 'node_modules/.cache/interop', `ministack-${VERSION}`)
-  const python = join(folder, 'bin/python')
-  const ready = join(folder, 'ready')
-  if (existsSync(ready)) return python
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(join(root, 'node_modules/.cache/interop'), { recursive: true })
-  await succeed('python3', ['-m', 'venv', folder])
-  await succeed(python, ['-m', 'pip', 'install', '--quiet', `ministack==${VERSION}`])
-  mkdirSync(ready)
-  return python
-}
-
-/** @param {string} command @param {readonly string[]} args */
-async function succeed(command, args) {
-  const { code, output } = await run(command, args)
-  if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` failed: ${output.trim().slice(-500)}`)
-}
-
-/** A port that is free now. ministack has to be told one. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
 
 /**
  * @typedef {object} Answer
@@ -71,41 +36,9 @@ async function freePort() {
  * @returns {Promise<Ministack>}
  */
 export async function startMinistack({ strict = false, path = process.env.PATH ?? '', env = {} } = {}) {
-  const python = await interpreter()
+  const { python } = await installedPython(`ministack==${VERSION}`)
   const folder = mkdtempSync(join(tmpdir(), 'runbridge-ministack-'))
   const port = await freePort()
-  const child = spawn(python, ['-m', 'ministack.app'], {
-    cwd: folder,
-    env: {
-      PATH: path,
-      HOME: folder,
-      TMPDIR: folder,
-      BIND_HOST: '127.0.0.1',
-      GATEWAY_PORT: String(port),
-      IOT_MTLS_ENABLED: '0',
-      SFTP_ENABLED: '0',
-      LOG_LEVEL: 'WARNING',
-      ...(strict && { AUTH: 'true', USE_SSL: '1' }),
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (piece) => {
-      printed = (printed + piece).slice(-5000)
-    })
-  }
-  const exited = once(child, 'exit')
-  const close = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM')
-      const killer = setTimeout(() => child.kill('SIGKILL'), 5_000)
-      await exited
-      clearTimeout(killer)
-    }
-    rmSync(folder, { recursive: true, force: true })
-  }
   const ca = strict ? join(folder, 'ministack-tls/server.crt') : undefined
   /** @type {Ministack['request']} */
   const request = async (options, body) => {
@@ -117,14 +50,21 @@ export async function startMinistack({ strict = false, path = process.env.PATH ?
     const [response] = await once(message, 'response')
     return { status: response.statusCode, headers: response.headers, text: await text(response) }
   }
-  const until = Date.now() + START_MS
-  while ((await request({ path: '/_ministack/health' }).catch(() => undefined))?.status !== 200) {
-    if (child.exitCode !== null || Date.now() > until) {
-      await close()
-      throw new Error(`ministack did not come up. It printed:\n${printed}`)
-    }
-    await pause(100)
-  }
+  const close = await startForeign(python, ['-m', 'ministack.app'], {
+    name: 'ministack',
+    folder,
+    env: {
+      PATH: path,
+      BIND_HOST: '127.0.0.1',
+      GATEWAY_PORT: String(port),
+      IOT_MTLS_ENABLED: '0',
+      SFTP_ENABLED: '0',
+      LOG_LEVEL: 'WARNING',
+      ...(strict && { AUTH: 'true', USE_SSL: '1' }),
+      ...env,
+    },
+    answers: async () => (await request({ path: '/_ministack/health' })).status === 200,
+  })
   return {
     url: `${strict ? 'https' : 'http'}://127.0.0.1:${port}`,
     folder,

@@ -12,6 +12,18 @@ afterAll(() => {
   for (const server of servers) server.close()
 })
 
+async function clientsOf(server: Server) {
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const clients = createStepFunctionsClients({
+    region: 'us-east-1',
+    endpoint: `http://127.0.0.1:${port}`,
+    credentials: CREDENTIALS,
+  })
+  return { port, clients }
+}
+
 /** An endpoint that resets every connection, or answers 503, and counts what arrived by action. */
 async function failing(how: 'reset' | '503') {
   const arrived: Record<string, number> = {}
@@ -23,14 +35,7 @@ async function failing(how: 'reset' | '503') {
     if (how === 'reset') request.socket.destroy()
     else response.writeHead(503).end()
   })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const clients = createStepFunctionsClients({
-    region: 'us-east-1',
-    endpoint: `http://127.0.0.1:${port}`,
-    credentials: CREDENTIALS,
-  })
+  const { port, clients } = await clientsOf(server)
   return { arrived, hosts, port, clients, backend: stepFunctions({ clients }) }
 }
 
@@ -127,14 +132,7 @@ async function tired() {
       }),
     )
   })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const clients = createStepFunctionsClients({
-    region: 'us-east-1',
-    endpoint: `http://127.0.0.1:${port}`,
-    credentials: CREDENTIALS,
-  })
+  const { clients } = await clientsOf(server)
   return stepFunctions({ clients })
 }
 

@@ -1,46 +1,15 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { root, run } from '../../bin/command.mjs'
+import { run } from '../../bin/command.mjs'
 import { node22 } from '../../bin/node22.mjs'
+import { installed, installedPython, succeed } from '../installed.mjs'
 
 /** Clients that are no dependencies: kept in a folder outside of the tracked tree, installed at the first use. */
 const PYTHON = ['mcp==2.3.0', 'fastmcp==4.2.3']
 const INSPECTOR = '2.12.0'
-const caches = join(root, 'node_modules/.cache/interop')
-
-/** @param {string} command @param {readonly string[]} args */
-async function succeed(command, args) {
-  const { code, output } = await run(command, args)
-  if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` failed: ${output.trim().slice(-500)}`)
-}
-
-/**
- * A folder that was filled once. @param {string} name @param {(folder: string) => Promise<void>} fill
- * @returns {Promise<string>}
- */
-async function cached(name, fill) {
-  const folder = join(caches, name)
-  const ready = join(folder, 'ready')
-  if (existsSync(ready)) return folder
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  await fill(folder)
-  mkdirSync(ready)
-  return folder
-}
-
-/**
- * The Python that has packages of PyPI, by default those of the clients.
- * @param {readonly string[]} [packages] @param {string} [what] @returns {Promise<string>}
- */
-export async function python(packages = PYTHON, what = 'clients') {
-  const folder = await cached(`${what}-${packages.join('-')}`, async (made) => {
-    await succeed('python3', ['-m', 'venv', made])
-    await succeed(join(made, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...packages])
-  })
-  return join(folder, 'bin/python')
-}
+/** The Python of the clients. */
+export const clientsPython = () => installedPython(...PYTHON)
 
 const script = fileURLToPath(new URL('python_clients.py', import.meta.url))
 const PYTHON_FLOWS = ['list', 'call', 'hold', 'question', 'resource']
@@ -51,7 +20,9 @@ const PYTHON_FLOWS = ['list', 'call', 'hold', 'question', 'resource']
  * @returns {(target: import('./flows.mjs').Target) => Promise<import('./flows.mjs').Connected>}
  */
 export const pythonClient = (library, mode) => async (target) => {
-  const running = python().then((path) => run(path, [script, library, mode, JSON.stringify(target)]))
+  const running = clientsPython().then(({ python }) =>
+    run(python, [script, library, mode, JSON.stringify(target)]),
+  )
   running.catch(() => undefined)
   /** @param {string} flow */
   const seen = (flow) => async () => {
@@ -74,7 +45,7 @@ const SETTINGS = ['--quiet', '--connect-timeout', '60000']
 
 /** The inspector's command, which needs a newer Node than the product. @returns {Promise<readonly [string, string]>} */
 export async function inspectorCommand() {
-  const folder = await cached(`inspector-${INSPECTOR}`, async (made) => {
+  const folder = await installed(`inspector-${INSPECTOR}`, async (made) => {
     writeFileSync(join(made, 'package.json'), '{ "private": true }\n')
     const named = `@modelcontextprotocol/inspector@${INSPECTOR}`
     await succeed('npm', ['install', named, '--prefix', made, '--no-audit', '--no-fund', '--ignore-scripts'])

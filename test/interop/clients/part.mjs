@@ -7,7 +7,7 @@ import { startFixtureEngine } from '../../fixtures/engine/engine.mjs'
 import { createChecks } from '../checks.mjs'
 import { FLOWS } from './flows.mjs'
 import { modern } from './modern.mjs'
-import { inspector, inspectorCommand, python, pythonClient } from './others.mjs'
+import { clientsPython, inspector, inspectorCommand, pythonClient } from './others.mjs'
 import { v1 } from './v1.mjs'
 
 /** @typedef {(target: import('./flows.mjs').Target) => Promise<import('./flows.mjs').Connected>} Client */
@@ -37,7 +37,7 @@ export async function clients(print) {
   const checks = createChecks(print)
   const hasPython = (await run('python3', ['--version']).catch(() => ({ code: 1 }))).code === 0
   print('        the clients of PyPI and the inspector; the first time they are installed')
-  if (hasPython) await python()
+  if (hasPython) await clientsPython()
   else checks.skip('the clients of PyPI', 'python3 is not installed')
   await inspectorCommand()
   const all = { ...CLIENTS, ...(hasPython && OF_PYPI) }

@@ -1,4 +1,5 @@
 import { match, strictEqual } from 'node:assert'
+import { mcpRequest } from '../../bin/mcp-request.mjs'
 import { startSandbox } from './sandbox.mjs'
 
 const NAME = 'behind API Gateway'
@@ -7,31 +8,20 @@ const BEHIND = { RUNBRIDGE_FRONT: 'api-gateway' }
 
 /** As an HTTP API sends it, payload format 2.0. @param {string} stage @param {string} path @param {object} [iam] */
 function listTools(stage, path, iam) {
-  const meta = 'io.modelcontextprotocol/'
-  const _meta = {
-    [`${meta}protocolVersion`]: '2026-07-28',
-    [`${meta}clientInfo`]: { name: 'interop', version: '0' },
-    [`${meta}clientCapabilities`]: {},
-  }
+  const { headers, body } = mcpRequest('tools/list')
   return {
     version: '2.0',
     routeKey: 'ANY /mcp',
     rawPath: path,
     rawQueryString: '',
-    headers: {
-      host: HOST,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/list',
-    },
+    headers: { host: HOST, ...headers },
     requestContext: {
       domainName: HOST,
       stage,
       http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'interop' },
       ...(iam && { authorizer: { iam } }),
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } }),
+    body,
     isBase64Encoded: false,
   }
 }

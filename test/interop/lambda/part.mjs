@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startStepFunctionsEmulator } from '@runbridge/emulators/step-functions'
 import { createToken } from '@runbridge/server'
 import { bin, root, run } from '../../bin/command.mjs'
+import { mcpRequest, mcpResult } from '../../bin/mcp-request.mjs'
 import { createChecks } from '../checks.mjs'
 import { connect } from '../client.mjs'
 import { againstMinistack } from './against-ministack.mjs'
@@ -219,30 +220,7 @@ async function throughTheHandler({ check }, { program, folder, engine, endpoint 
  * @param {string} url @param {Record<string, string>} more @param {string} name @param {object} args
  */
 async function plain(url, more, name, args) {
-  const meta = 'io.modelcontextprotocol/'
-  const _meta = {
-    [`${meta}protocolVersion`]: '2026-07-28',
-    [`${meta}clientInfo`]: { name: 'plain', version: '0' },
-    [`${meta}clientCapabilities`]: {},
-  }
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': name,
-      ...more,
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name, arguments: args, _meta },
-    }),
-  })
-  const text = await response.text()
-  const { result, error } = JSON.parse(/^data: (.+)$/m.exec(text)?.[1] ?? text)
-  return result?.content?.[0]?.text ?? JSON.stringify(error)
+  const { headers, body } = mcpRequest('tools/call', { name, arguments: args })
+  const response = await fetch(url, { method: 'POST', headers: { ...headers, ...more }, body })
+  return mcpResult(await response.text()).content[0].text
 }

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { root, run } from '../../bin/command.mjs'
 import { connect } from '../client.mjs'
-import { python } from '../clients/others.mjs'
+import { installedPython } from '../installed.mjs'
 import { startFunctionUrl } from './function-url.mjs'
 import { startSandbox } from './sandbox.mjs'
 import { verifySigV4 } from './sigv4.mjs'
@@ -101,7 +101,7 @@ export async function signed({ check }, { program, folder, env }) {
       match(refused.output, /403/)
     })
     await check(name('a host that can not sign, by mcp-proxy-for-aws over stdio'), async () => {
-      const command = join(await python([PROXY], 'proxy'), '../mcp-proxy-for-aws-cli')
+      const command = join((await installedPython(PROXY)).folder, 'bin/mcp-proxy-for-aws-cli')
       const args = [front.url, '--service', PLACE.service, '--log-level', 'ERROR']
       const transport = new StdioClientTransport({
         command,

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { EXTENSION_ID } from '@runbridge/core/wire/ext-tasks'
 import { createToken } from '@runbridge/server'
+import { mcpRequest, mcpResult, WITH_TASKS } from '../../bin/mcp-request.mjs'
 import { connect } from '../client.mjs'
 import { startFleet } from './fleet.mjs'
 import { startFunctionUrl } from './function-url.mjs'
@@ -55,11 +56,13 @@ export async function streaming({ check }, { program, folder, env }, engine) {
       },
     )
     await check(name('an answer without a body has a head'), async () => {
-      const response = await post(url, headers, {
+      const { headers: own } = mcpRequest('notifications/cancelled')
+      const body = JSON.stringify({
         jsonrpc: '2.0',
         method: 'notifications/cancelled',
         params: { requestId: 1 },
       })
+      const response = await fetch(url, { method: 'POST', headers: { ...own, ...headers }, body })
       deepStrictEqual([response.status, await response.text()], [202, '\n'])
     })
     await check(
@@ -201,32 +204,9 @@ async function started(url, headers, name, args = {}) {
  * @param {{ name?: string, taskId?: string, arguments?: object }} params
  */
 async function request(url, headers, method, params) {
-  const prefix = 'io.modelcontextprotocol/'
-  const _meta = {
-    [`${prefix}protocolVersion`]: '2026-07-28',
-    [`${prefix}clientInfo`]: { name: 'interop', version: '0' },
-    [`${prefix}clientCapabilities`]: { elicitation: {}, extensions: { [EXTENSION_ID]: {} } },
-  }
-  const named = { 'mcp-method': method, 'mcp-name': params.name ?? params.taskId ?? '' }
-  const message = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }
-  const body = await (await post(url, { ...headers, ...named }, message)).text()
-  const { result, error } = JSON.parse(/^data: (.+)$/m.exec(body)?.[1] ?? body)
-  if (error) throw new Error(`${method}: ${error.message}`)
-  return result
-}
-
-/** @param {string} url @param {Record<string, string>} headers @param {object} message */
-function post(url, headers, message) {
-  return fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      ...headers,
-    },
-    body: JSON.stringify(message),
-  })
+  const { headers: own, body } = mcpRequest(method, params, WITH_TASKS)
+  const response = await fetch(url, { method: 'POST', headers: { ...own, ...headers }, body })
+  return mcpResult(await response.text())
 }
 
 /** @param {() => boolean} holds */
