@@ -25,8 +25,8 @@ export interface HttpApiProps {
 const THROTTLE: ThrottleSettings = { rateLimit: 100, burstLimit: 200 }
 
 /**
- * Where the handler puts the challenge of an answer a second time. API Gateway renames `WWW-Authenticate`, and mappings
- * may write that name but not read the one it gives, since `x-amzn-*` is reserved:
+ * Where the handler puts the challenge of an answer a second time. API Gateway may rename `WWW-Authenticate`, and mappings
+ * may write that name but not read the one it gives then, since `x-amzn-*` is reserved:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-parameter-mapping.html#http-api-mapping-reserved-headers
  */
 export const CHALLENGE_HEADER = 'runbridge-challenge'

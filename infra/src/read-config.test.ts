@@ -43,6 +43,26 @@ tools:${TOOL}
   })
 })
 
+describe('a state machine of several tools', () => {
+  const read = (...tools: string[]) => {
+    const listed = tools.map((tool) => TOOL.replace('name: order', tool)).join('')
+    const path = file(`
+store: { dynamodb: { table: t, region: eu-north-1 } }
+tools:${listed}
+`)
+    return readConfig(path, []).stateMachines
+  }
+  const WATCH = 'name: watch\n    attach: true'
+  const STOP = 'name: stop\n    attach: true\n    cancelAttached: true'
+
+  it('is started and stopped where one of them does', () => {
+    expect(read(WATCH)).toMatchObject([{ starts: false, stops: false }])
+    expect(read(WATCH, STOP)).toMatchObject([{ starts: false, stops: true }])
+    expect(read(WATCH, 'name: order')).toMatchObject([{ starts: true, stops: true }])
+    expect(read('name: order', WATCH)).toMatchObject([{ starts: true, stops: true }])
+  })
+})
+
 describe('secrets, whose values nobody knows before the stack is deployed', () => {
   it('may be the hashes of tokens', () => {
     const path = file(`

@@ -31,15 +31,17 @@ export function readConfig(file: string, variables: readonly string[]): ReadConf
   if (!store.dynamodb && !store.sealed)
     throw new Error(`${file}: on Lambda the store is \`dynamodb\` or \`sealed\`.`)
   const machines = new Map<string, WorkflowAccess>()
-  for (const { name, stepFunctions, humanInput, progress, taskSupport } of tools) {
+  for (const { name, stepFunctions, attach, cancelAttached = false, ...tool } of tools) {
     if (!stepFunctions) throw new Error(`${file}: tool ${name} is of another engine than Step Functions.`)
     const { stateMachineArn } = stepFunctions
     const present = machines.get(stateMachineArn)
     machines.set(stateMachineArn, {
       stateMachineArn,
-      express: taskSupport === 'forbidden',
-      gates: humanInput !== 'off' || present?.gates === true,
-      progress: progress || present?.progress === true,
+      express: tool.taskSupport === 'forbidden',
+      starts: !attach || present?.starts === true,
+      stops: !attach || cancelAttached || present?.stops === true,
+      gates: tool.humanInput !== 'off' || present?.gates === true,
+      progress: tool.progress || present?.progress === true,
       ...(assumeRoles.length > 0 && { byRoles: true }),
     })
   }

@@ -101,6 +101,17 @@ describe('permissions', () => {
     ])
   })
 
+  it('neither start nor stop a run where tools only watch', () => {
+    const stateMachines = [
+      { stateMachineArn: machine('order'), starts: false, stops: false, progress: false },
+    ]
+    expect(ofStates(stackOf({ stateMachines }).template())).toEqual([
+      `states:DescribeExecution ${PLACE}:execution:order:*`,
+      `states:DescribeStateMachine ${machine('order')}`,
+      `states:GetExecutionHistory ${PLACE}:execution:order:*`,
+    ])
+  })
+
   it('of an Express state machine are two', () => {
     const stateMachines = [{ stateMachineArn: machine('quote'), express: true }]
     expect(ofStates(stackOf({ stateMachines }).template())).toEqual([
@@ -451,13 +462,14 @@ it.each<[string, () => Partial<RunbridgeServerProps>]>([
 
 describe('a configuration file', () => {
   it('tells the state machines, and what their tools do with each', () => {
+    const usual = { express: false, starts: true, stops: true, gates: false, progress: true }
     expect(readConfig(EXAMPLE, [])).toEqual({
       store: 'dynamodb',
       assumeRoles: [],
       stateMachines: [
-        { stateMachineArn: `${machine('fulfil-order')}:live`, express: false, gates: false, progress: true },
-        { stateMachineArn: machine('deploy'), express: false, gates: true, progress: true },
-        { stateMachineArn: machine('quote'), express: true, gates: false, progress: true },
+        { ...usual, stateMachineArn: `${machine('fulfil-order')}:live` },
+        { ...usual, stateMachineArn: machine('deploy'), gates: true },
+        { ...usual, stateMachineArn: machine('quote'), express: true },
       ],
     })
   })

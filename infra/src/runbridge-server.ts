@@ -63,7 +63,7 @@ export interface RunbridgeServerProps {
    * billed for as long as it is open. Default false: it is refused, and clients poll.
    */
   readonly streaming?: boolean
-  /** How long a stream stays open before its client has to ask again. Default 1 minute, at most 14 minutes. */
+  /** How long a stream stays open before its client has to ask again. Default 1 minute, at most 870 s. */
   readonly longestListen?: Duration
   /** Default `dynamodb`. `sealed`: no table, no status changes and no sweeps; see docs/stores.md. */
   readonly store?: 'dynamodb' | 'sealed'

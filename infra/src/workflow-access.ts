@@ -8,6 +8,10 @@ export interface WorkflowAccess {
   readonly stateMachineArn: string
   /** Express: started and awaited in one call, no task, no status changes. Default: Standard. */
   readonly express?: boolean
+  /** Whether its tools start runs, other than those with `attach: true`. Default true. */
+  readonly starts?: boolean
+  /** Whether its tools stop runs: with `attach: true` only those with `cancelAttached: true`. Default true. */
+  readonly stops?: boolean
   /** Whether callers may answer states that wait for a task token. Default false. */
   readonly gates?: boolean
   /** Whether the current state is read from the history. Default true. */
@@ -28,11 +32,18 @@ interface Machine {
 
 const STARTS = ['states:StartExecution', 'states:StartSyncExecution']
 
-function featuresOf({ express, gates, progress = true, byRoles }: WorkflowAccess): Feature[] {
+function featuresOf(access: WorkflowAccess): Feature[] {
+  const { express, starts = true, stops = true, gates, progress = true, byRoles } = access
   if (byRoles) return ['describe']
   if (express) return ['sync']
-  const looks = progress ? (['progress', 'map_runs'] as const) : []
-  return ['start', 'follow', 'cancel', 'redrive', ...looks, ...(gates ? (['gates'] as const) : [])]
+  return [
+    ...(starts ? (['start'] as const) : []),
+    'follow',
+    ...(stops ? (['cancel'] as const) : []),
+    'redrive',
+    ...(progress ? (['progress', 'map_runs'] as const) : []),
+    ...(gates ? (['gates'] as const) : []),
+  ]
 }
 
 /**

@@ -61,10 +61,13 @@ export function openStepFunctions(
           const reports = await access({ ...ask, clients, features: ['describe'], roleArn })
           for (const [owner, role] of Object.entries(roles)) {
             const theirs = clients.byOwner.open(owner)
-            const found = await access({ ...ask, clients: theirs, features, roleArn: role })
-            const as = `${owner} by ${role}, external id ${ownerSession(owner).ExternalId}`
-            reports.push(...found.map((report) => ({ ...report, as })))
-            theirs.close()
+            try {
+              const found = await access({ ...ask, clients: theirs, features, roleArn: role })
+              const as = `${owner} by ${role}, external id ${ownerSession(owner).ExternalId}`
+              reports.push(...found.map((report) => ({ ...report, as })))
+            } finally {
+              theirs.close()
+            }
           }
           return reports
         },
