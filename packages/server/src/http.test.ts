@@ -1,10 +1,10 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createServer } from './create-server.js'
 import { serveHttp } from './http.js'
-import { send } from './testing/raw-client.js'
-import { type World, type WorldOptions, world } from './testing/world.js'
+import { headersOf, send } from './testing/raw-client.js'
+import { until, type World, type WorldOptions, world } from './testing/world.js'
 import type { Tool } from './tool.js'
 
 let w: World
@@ -113,6 +113,51 @@ describe('the listener', () => {
     expect(status).toBe(413)
     expect(w.backend.executions).toEqual([])
   })
+
+  it.each([{}, { 'mcp-session-id': 'ses_x' }])(
+    'refuses it where no header tells the revision: %o',
+    async (extra) => {
+      await open({ server: { limits: { maxBodyBytes: 1000, sweepMs: 1e12 } } })
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...extra,
+      }
+      // In pieces, so that no header tells its length.
+      const body = new Blob([
+        JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'y'.repeat(1000) } }),
+      ])
+      const sent = { method: 'POST', headers, body: body.stream(), duplex: 'half' }
+      const { status } = await w.server.handler(new Request(w.http.url, sent as RequestInit))
+      expect(status).toBe(413)
+    },
+  )
+
+  it.each(['subscriptions/listen', 'tools/call'])(
+    'outlives a client that leaves in the middle of its %s',
+    async (method) => {
+      await open()
+      const unhandled: unknown[] = []
+      const note = (reason: unknown) => unhandled.push(reason)
+      process.on('unhandledRejection', note)
+      try {
+        const { port } = new URL(w.http.url)
+        const headers = { 'content-length': '1000', host: `127.0.0.1:${port}`, ...headersOf(method, 'order') }
+        const socket = connect(Number(port), '127.0.0.1')
+        const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+        const arrived = vi.spyOn(w.server, 'handler')
+        socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n{"jsonrpc"`)
+        await until(() => arrived.mock.results[0])
+        socket.destroy()
+        await Promise.resolve(arrived.mock.results[0]?.value).catch(() => undefined)
+        for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      } finally {
+        process.off('unhandledRejection', note)
+      }
+      expect(unhandled).toEqual([])
+      expect((await get('/healthz')).status).toBe(200)
+    },
+  )
 })
 
 describe('health', () => {

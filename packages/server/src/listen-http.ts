@@ -48,7 +48,8 @@ export async function listenOverHttp(
   const opened = await forward(request)
   const { body } = opened
   if (!body || !opened.headers.get('content-type')?.includes('event-stream')) {
-    void copy?.body?.cancel()
+    // The client may be gone in the middle of it, which whoever reads it is told.
+    void copy?.body?.cancel().catch(() => undefined)
     return opened
   }
   // No larger than the SDK allowed, since it has read it.
@@ -59,7 +60,7 @@ export async function listenOverHttp(
     const open = async () => openTasks(app, subscriptions, listen, identityOf(authInfo))
     if (asksForTasks(listen)) subscription = await answered(app, open)
   } catch (thrown) {
-    void body.cancel()
+    void body.cancel().catch(() => undefined)
     if (thrown instanceof ProtocolError) return refusal(listen, thrown)
     throw thrown
   }

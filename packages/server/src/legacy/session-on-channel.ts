@@ -75,7 +75,7 @@ export function sessionOnChannel(app: App, followers: Followers, wire: Transport
       return void session.questions.receive(message, session.identity).catch(dropped)
     }
     if (session && isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
-      const { requestId } = message.params as { readonly requestId?: RequestId }
+      const { requestId } = (message.params ?? {}) as { readonly requestId?: RequestId }
       if (requestId !== undefined) void cancelled(app, session, requestId).catch(dropped)
     }
     transport.onmessage?.(message, extra)

@@ -56,6 +56,14 @@ describe('a session', () => {
     expect((await httpLegacy(w.http.url, { version: '1999-01-01' })).hello.protocolVersion).toBe('2025-11-25')
   })
 
+  it('goes on after a cancel that names no request', async () => {
+    await open()
+    const { sessionId = '' } = await httpLegacy(w.http.url)
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled' }
+    expect((await raw('POST', inSession(sessionId), cancel)).status).toBe(202)
+    expect((await raw('POST', inSession(sessionId), ping)).status).toBe(200)
+  })
+
   it('an ended session is 404, and one that never was', async () => {
     await open()
     const client = await httpLegacy(w.http.url)

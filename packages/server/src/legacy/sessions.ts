@@ -133,7 +133,7 @@ export function createSessions(app: App, store: SessionStore, followers: Followe
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
         await session.questions.receive(message, identityOf(authInfo))
       } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
-        const { requestId } = message.params as { readonly requestId?: RequestId }
+        const { requestId } = (message.params ?? {}) as { readonly requestId?: RequestId }
         if (requestId !== undefined) requests.push(requestId)
       }
     }
