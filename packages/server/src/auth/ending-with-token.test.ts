@@ -22,6 +22,7 @@ function stream() {
     response: new Response(body, { headers: EVENTS }),
     push: (text: string) => controller?.enqueue(new TextEncoder().encode(text)),
     end: () => controller?.close(),
+    fail: () => controller?.error(new Error('gone')),
   }
 }
 
@@ -61,6 +62,21 @@ it('one that ends before, or that its reader leaves, ends as it would', async ()
   await endingWithToken(listen(), info(clock.now() / 1000 + 60), left.response, clock).body?.cancel()
   expect(left.seen.cancelled).toBe(true)
   await clock.advance(60_000)
+})
+
+it('one that fails before has nothing left to end with its token', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  const clock = manualClock()
+  const failed = stream()
+  const bounded = endingWithToken(listen(), info(clock.now() / 1000 + 60), failed.response, clock)
+  failed.fail()
+  await expect(bounded.text()).rejects.toThrow('gone')
+  await clock.advance(60_000)
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
 })
 
 it('the answer to a call, an answer that is no stream and a token without an end are left alone', () => {

@@ -30,11 +30,15 @@ export function endingWithToken(
           if (ended.signal.aborted) return
           ended.abort()
           controller.close()
-          void reader.cancel()
+          void reader.cancel().catch(() => undefined)
         })
       },
       async pull(controller) {
-        const { done, value } = await reader.read()
+        const { done, value } = await reader.read().catch((thrown: unknown) => {
+          // The stream has failed by now, and can't be closed when the token expires.
+          ended.abort()
+          throw thrown
+        })
         if (ended.signal.aborted) return
         if (!done) return controller.enqueue(value)
         ended.abort()
