@@ -23,6 +23,17 @@ describe('compileSchema', () => {
     )
   })
 
+  it('checks a value of a megabyte against every format at once', () => {
+    const validate = compileSchema(
+      { type: 'object', properties: { a: { type: 'string', format: 'url' } } },
+      'x',
+    )
+    expect(validate({ a: 'https://example.com/a' })).toEqual([])
+    expect(validate({ a: `http://${'::'.repeat(500_000)}` })).toEqual([
+      '/a must match format "url" (rule: format)',
+    ])
+  })
+
   it('accepts the dialect by name and references inside the document', () => {
     const validate = compileSchema(
       {

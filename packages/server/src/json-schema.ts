@@ -8,6 +8,16 @@ const NONE = 'is no valid JSON Schema 2020-12'
 const MAX_PROBLEMS = 5
 const MAX_CACHED = 500
 
+/**
+ * Those of the package, but for one that is in no JSON Schema and whose expression takes the square of a text's length:
+ * values come from clients.
+ */
+const formats = { ...fullFormats, url: isUrl }
+
+function isUrl(text: string): boolean {
+  return URL.canParse(text) && /^(https?|ftp):$/.test(new URL(text).protocol)
+}
+
 /** Keeps no schema: two of them with the same `$id` know nothing of each other. */
 const ajv = new Ajv2020({
   allErrors: true,
@@ -16,7 +26,7 @@ const ajv = new Ajv2020({
   logger: false,
   meta: false,
   validateSchema: false,
-  formats: fullFormats,
+  formats,
 })
 
 /** Has the published meta-schemas, which are compiled at its first use: that takes longer than most starts. */
@@ -80,7 +90,7 @@ export function schemaValidator(): (schema: JsonSchema, value: Json) => readonly
 
 /** What makes the document no JSON Schema, as place and rule. */
 function schemaProblem(schema: JsonSchema): string | undefined {
-  meta ??= new Ajv2020({ strict: false, logger: false, formats: fullFormats })
+  meta ??= new Ajv2020({ strict: false, logger: false, formats })
   return meta.validateSchema(schema) ? undefined : meta.errorsText(meta.errors, { dataVar: '' })
 }
 
