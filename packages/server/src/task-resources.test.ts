@@ -51,6 +51,7 @@ describe('the URI of a task', () => {
     'runbridge://tasks/a/log?limit=65537',
     'runbridge://tasks/a/log?tail=3',
     'https://tasks/a/log',
+    `runbridge://tasks/${'a'.repeat(1_024)}/result`,
   ])('is nothing else: %s', (uri) => {
     expect(parseTaskUri(uri)).toBeUndefined()
   })

@@ -18,6 +18,8 @@ export interface ResourceContents {
 }
 
 const TASKS_URI = 'runbridge://tasks'
+/** Of the longest ids, in characters; anything longer is none of them and need not reach the store. */
+const MAX_ID = 1_023
 /** Tasks in the list of them. */
 const LISTED = 100
 
@@ -32,7 +34,7 @@ export function parseTaskUri(uri: string): TaskResource | undefined {
   const [, id = '', kind, query = ''] =
     /^runbridge:\/\/tasks\/([^/?#]+)\/(result|log)(?:\?([^#]*))?$/.exec(uri) ?? []
   const taskId = decoded(id)
-  if (!taskId || (kind === 'result' && query !== '')) return undefined
+  if (!taskId || taskId.length > MAX_ID || (kind === 'result' && query !== '')) return undefined
   if (kind === 'result') return { kind, taskId }
   const range: { -readonly [K in keyof LogRange]: number } = { offset: 0, limit: LOG_LIMITS.default }
   for (const [name, value] of new URLSearchParams(query)) {

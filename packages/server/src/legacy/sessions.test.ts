@@ -119,6 +119,29 @@ describe('a session', () => {
     expect(kept.map((record) => record !== undefined)).toEqual([true, false, true, true])
   })
 
+  it('those that begin at one moment are bounded too', async () => {
+    await open({ server: { limits: { sweepMs: 1e12, maxSessions: 2 } } })
+    const { create } = w.store.sessions
+    let arrived = 0
+    w.store.sessions.create = async (record) => {
+      arrived += 1
+      await until(() => arrived === 5)
+      return create(record)
+    }
+    const begun = await Promise.all(Array.from({ length: 5 }, () => httpLegacy(w.http.url)))
+    const kept = await Promise.all(begun.map(({ sessionId }) => w.store.sessions.get(sessionId as string)))
+    expect(kept.filter((record) => record !== undefined)).toHaveLength(2)
+  })
+
+  it('an id that is none of ours does not reach the store', async () => {
+    await open()
+    w.store.sessions.get = async (id) => {
+      throw new Error(`asked for ${id}`)
+    }
+    for (const id of ['x'.repeat(4_000), 'ses_x', 'channel'])
+      expect((await raw('POST', inSession(id), ping)).status).toBe(404)
+  })
+
   it('one GET stream at a time', async () => {
     await open()
     const client = await httpLegacy(w.http.url)

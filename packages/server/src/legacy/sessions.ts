@@ -38,6 +38,7 @@ export interface Sessions {
 }
 
 const SWEEP_LIMIT = 1_000
+const ID = /^ses_[\w-]{32}$/
 
 export function createSessions(app: App, store: SessionStore, followers: Followers): Sessions {
   const { clock, limits, log } = app
@@ -63,11 +64,13 @@ export function createSessions(app: App, store: SessionStore, followers: Followe
     live.delete(id)
   }
 
-  /** Makes room for one more session of this owner, whose idlest one ends for it. */
-  async function admit(owner: Owner): Promise<void> {
+  /** Ends the idlest sessions of this owner past the bound. Counted with the new one, so that those of one moment see each other. */
+  async function makeRoom({ id: begun, owner }: LiveSession): Promise<void> {
     const own = [...live.values()].filter((session) => session.owner === owner)
-    const idlest = own.sort((a, b) => Number(a.inUse()) - Number(b.inUse()) || a.seenAt - b.seenAt)[0]
-    if (idlest && own.length >= limits.maxSessions) await end(idlest.id)
+    const idlest = own
+      .filter(({ id }) => id !== begun)
+      .sort((a, b) => Number(a.inUse()) - Number(b.inUse()) || a.seenAt - b.seenAt)
+    for (const { id } of idlest.slice(0, Math.max(0, own.length - limits.maxSessions))) await end(id)
   }
 
   async function begin(request: Request, body: unknown, authInfo: AuthInfo | undefined): Promise<Response> {
@@ -89,17 +92,18 @@ export function createSessions(app: App, store: SessionStore, followers: Followe
       createdAt: now,
       seenAt: now,
     }
-    await admit(owner)
     // Durable before its id leaves, so that any process knows it.
     await store.create(record)
     const session = await openSession(app, store, record, followers, { request, body, authInfo })
     live.set(record.id, session)
+    await makeRoom(session)
     return session.first
   }
 
   /** The session that the request names, if it is this caller's. */
   async function find(id: string, owner: Owner): Promise<LiveSession | undefined> {
-    const record = await store.get(id)
+    // What can be none of ours need not reach the store.
+    const record = ID.test(id) ? await store.get(id) : undefined
     const now = clock.now()
     if (!record || record.owner !== owner || record.seenAt + limits.sessionIdleMs < now) {
       if (!record) await live.get(id)?.close()
