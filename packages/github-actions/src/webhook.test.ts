@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { RunRef } from '@runbridge/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createWorld } from './testing/world.js'
 import { githubWebhook } from './webhook.js'
 
@@ -33,6 +33,15 @@ it('takes what the stand-in signs, for each of the three events, and each as oft
     expect((await handle(new Request('http://x/', { method: 'POST', headers, body }))).status).toBe(202)
   }
   expect(hints).toEqual(Array(4).fill({ id, attempt: 1 }))
+})
+
+it('reads no body that nobody signed', async () => {
+  const { handle } = route()
+  const read = vi.fn((controller: ReadableStreamDefaultController) => controller.close())
+  const body = new ReadableStream({ pull: read }, { highWaterMark: 0 })
+  const sent = { method: 'POST', body, duplex: 'half' } as RequestInit
+  expect((await handle(new Request('http://x/', sent))).status).toBe(401)
+  expect(read).not.toHaveBeenCalled()
 })
 
 describe('refuses, and gives no hint for', () => {

@@ -47,9 +47,12 @@ export function githubWebhook(options: GitHubWebhookOptions): (request: Request)
   }
   return async (request) => {
     if (request.method !== 'POST') return answer(405, 'POST only', { allow: 'POST' })
+    // Before the body, so that no strangers' megabytes are held for nothing.
+    const signature = signatureOf(request)
+    if (signature === undefined) return answer(401, 'not signed')
     const body = await bodyOf(request, maxBodyBytes)
     if (body === undefined) return answer(413, 'too large')
-    if (!isSigned(body, request.headers.get('x-hub-signature-256'), secret)) return answer(401, 'not signed')
+    if (!isSigned(body, signature, secret)) return answer(401, 'not signed')
     const event = request.headers.get('x-github-event') ?? ''
     if (!Object.hasOwn(EVENTS, event)) return answer(202, 'ignored')
     const found = EVENTS[event]?.(parsed(body))
@@ -61,11 +64,15 @@ export function githubWebhook(options: GitHubWebhookOptions): (request: Request)
   }
 }
 
-/** https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries: over the raw body. */
-function isSigned(body: Buffer, header: string | null, secret: string): boolean {
-  const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(header ?? '') ?? []
-  if (hex === undefined) return false
-  return timingSafeEqual(Buffer.from(hex, 'hex'), createHmac('sha256', secret).update(body).digest())
+/** https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries */
+function signatureOf({ headers }: Request): Buffer | undefined {
+  const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(headers.get('x-hub-signature-256') ?? '') ?? []
+  return hex === undefined ? undefined : Buffer.from(hex, 'hex')
+}
+
+/** Over the raw body. */
+function isSigned(body: Buffer, signature: Buffer, secret: string): boolean {
+  return timingSafeEqual(signature, createHmac('sha256', secret).update(body).digest())
 }
 
 async function bodyOf(request: Request, most: number): Promise<Buffer | undefined> {
