@@ -19,7 +19,7 @@ import { node22 } from '../../bin/node22.mjs'
  * @property {(event: object) => Promise<any>} invoke one at a time; rejects with what the function throws
  * @property {(event: object) => Promise<Streamed>} stream the same of a function that streams; resolves with the head
  * @property {() => number} invocations how many there were
- * @property {() => boolean} frozen
+ * @property {() => boolean} frozen or ended: it does nothing more by itself
  * @property {() => number | undefined} initMs from the start of its process to the first time it asked for an event
  * @property {() => number} ageMs since the start of its process
  * @property {() => number | undefined} rssBytes of its memory now, where the system says so
@@ -156,7 +156,7 @@ export async function startSandbox({ program, folder, env, deadlineMs = DEADLINE
     invoke: (event) => put(event, false),
     stream: (event) => put(event, true),
     invocations: () => count,
-    frozen: () => stopped,
+    frozen: () => stopped || ended !== undefined,
     initMs: () => initMs,
     ageMs: () => performance.now() - began,
     rssBytes: () => residentBytes(child.pid),
