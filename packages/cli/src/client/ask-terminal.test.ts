@@ -4,6 +4,7 @@ import { fieldPrompt } from './ask-terminal.js'
 it.each([
   ['version', {}, 'version (string): '],
   ['count', { type: 'integer', title: 'Count' }, 'Count (integer): '],
+  ['count', { title: 'Count\u001b[2J' }, 'Count\\u001b[2J (string): '],
   [
     'confirm',
     { type: 'boolean', title: 'Start it', description: 'Nothing starts without.' },

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { ApplicationElicitResult } from '@modelcontextprotocol/ext-tasks/client'
 import type { JsonObject } from '@runbridge/core'
 import { isJsonObject } from '@runbridge/core'
+import { printable } from '../printable.js'
 import type { ElicitationQuestion } from './connect.js'
 
 /** Puts a question to whoever sits at the terminal, field by field; on standard error, results have the other. */
@@ -9,7 +10,7 @@ export async function askTerminal(question: ElicitationQuestion): Promise<Applic
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const choice = await terminal.question(
-      `\n${question.message}\n[a]ccept, [d]ecline, anything else for later: `,
+      `\n${printable(question.message)}\n[a]ccept, [d]ecline, anything else for later: `,
     )
     const action = ({ a: 'accept', d: 'decline' } as const)[choice.trim().toLowerCase()] ?? 'cancel'
     if (action !== 'accept') return { action }
@@ -33,7 +34,8 @@ function fieldsOf(schema: unknown): [string, JsonObject][] {
 export function fieldPrompt(name: string, field: JsonObject): string {
   const { title = name, description, type = 'string' } = field
   const told = typeof description === 'string' ? `. ${description.replace(/\.$/, '')}` : ''
-  return `${String(title)}${told} (${optionsOf(field)?.join(', ') ?? (type === 'boolean' ? 'yes, no' : String(type))}): `
+  const fits = optionsOf(field)?.join(', ') ?? (type === 'boolean' ? 'yes, no' : String(type))
+  return printable(`${String(title)}${told} (${fits}): `)
 }
 
 /** An enum as the forms of MCP write it: values, or values with titles. */
