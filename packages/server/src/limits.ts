@@ -1,6 +1,6 @@
 /** The bounds of one server. A call over one of them is answered with a `limit` error that names it. */
 export interface Limits {
-  /** Open tasks of one owner. Default 100; at most 1000. */
+  /** Open tasks of one owner, and as many of its calls that wait for a person to answer. Default 100; at most 1000. */
   readonly maxOpenTasks: number
   /** Calls of one owner that are answered at the same time, held ones included. Default 32. */
   readonly maxCalls: number

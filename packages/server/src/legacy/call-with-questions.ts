@@ -1,6 +1,7 @@
 import { errorResult, isTerminal, type JsonObject, type Owner } from '@runbridge/core'
 import type { InputRequired } from '../ask.js'
 import { type CallAnswer, type CallRound, callTool, type ToolCall } from '../call-tool.js'
+import type { Limits } from '../limits.js'
 import type { CallState } from '../request-state.js'
 import { underAny } from '../under-any.js'
 import type { LegacyRequest } from './older-form.js'
@@ -35,10 +36,18 @@ export async function callWithQuestions(
     const answer = await callTool(app, { ...call, caller: asking, round })
     if (!('resultType' in answer) || answer.resultType !== 'input_required') return answer
     const taskId = state?.kind === 'run' ? state.taskId : undefined
+    const asked = app.gate.question(caller.owner)
+    if (!asked) {
+      if (taskId === undefined) return errorResult(tooMany(app.limits))
+      // The run goes on, and its caller is told how to go on with it.
+      inputResponses = {}
+      asking = { ...caller, signal: AbortSignal.abort() }
+      continue
+    }
     const late = app.clock.timeout(Math.min(app.limits.questionMs, left(request)))
     inputResponses = await underAny([late, request.caller.signal, app.closing], (over) =>
       put(request, caller.owner, (answer as InputRequired).inputRequests, taskId, over),
-    )
+    ).finally(asked)
     // Who is gone, was silent for long or has no token any more is not asked again, and a server that closes asks nobody.
     if (![late, request.caller.signal, app.closing].some(({ aborted }) => aborted)) continue
     if (taskId === undefined && Object.keys(inputResponses).length === 0) return errorResult(UNANSWERED)
@@ -49,6 +58,10 @@ export async function callWithQuestions(
 /** How long the caller's token still counts, in ms. */
 function left({ app, caller: { expiresAt = Number.POSITIVE_INFINITY } }: LegacyRequest): number {
   return Math.max(0, expiresAt - app.clock.now())
+}
+
+function tooMany({ maxOpenTasks }: Limits): string {
+  return `Nothing was started: ${maxOpenTasks} calls of this caller wait for an answer, the most this server allows. Call again when one has ended.`
 }
 
 const UNANSWERED = 'Nothing was started: the question was not answered in time. Call again to be asked again.'

@@ -254,6 +254,42 @@ describe('a call', () => {
     expect((await task(mute, 'drop')).error.message).toContain('did not declare elicitation')
   })
 
+  it('that waits for an answer is one of as many as may be open', async () => {
+    const limits = { maxOpenTasks: 1, sweepMs: 1e12 }
+    await open({ tools: [{ name: 'drop', confirm: { message: 'Really?' } }], server: { limits } })
+    const client = await WIRES.http(ELICITS)
+    const sent = client.send('tools/call', { name: 'drop', arguments: {} })
+    const { message } = await client.found(isQuestion)
+    const { result } = await client.ask('tools/call', { name: 'drop', arguments: {} })
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('1 calls of this') }],
+    })
+    await client.respond(message.id, { result: { action: 'decline' } })
+    expect((await sent.answer).result.content[0].text).toContain('declined')
+    const again = client.send('tools/call', { name: 'drop', arguments: {} })
+    const second = await client.found((each, stream) => isQuestion(each) && stream === again.id)
+    await client.respond(second.message.id, { result: { action: 'decline' } })
+    await again.answer
+  })
+
+  it('whose run asks while too many wait is answered with how to go on', async () => {
+    const tools = [
+      { name: 'drop', confirm: { message: 'Really?' } },
+      { name: 'order', humanInput: 'elicitation' as const },
+    ]
+    await open({ tools, server: { limits: { maxOpenTasks: 1, sweepMs: 1e12 } } })
+    const client = await WIRES.http(ELICITS)
+    const held = client.send('tools/call', { name: 'order', arguments: {} })
+    const run = await w.run()
+    const asking = client.send('tools/call', { name: 'drop', arguments: {} })
+    const { message } = await client.found(isQuestion)
+    await w.set(run, () => w.backend.openGate(run.runKey, { id: 'a' }))
+    expect((await held.answer).result.content[0].text).toMatch(/^Task tsk_.*Waits for/)
+    await client.respond(message.id, { result: { action: 'decline' } })
+    await asking.answer
+  })
+
   it('2025 tasks are cancelled by tasks/cancel, not by notifications/cancelled, a closed connection or DELETE', async () => {
     await open()
     const client = await WIRES.http()
