@@ -12,6 +12,9 @@ export interface Passed {
   readonly passed: LegacyOptions
 }
 
+/** Messages of one body, in the revisions that have batches (2025-03-26 basic, "Batching"): each may be looked up in the store. */
+const MAX_BATCH = 100
+
 /** Revisions are dates, and those from here on have no sessions. */
 const FIRST_WITHOUT_SESSIONS = '2026-07-28'
 
@@ -38,9 +41,15 @@ export async function serveLegacy(
   const body = options.parsedBody ?? (await readJson(request.clone(), maxBytes))
   // What is no JSON, or too much of it, the SDK refuses.
   if (body === undefined) return passed
+  if (Array.isArray(body) && body.length > MAX_BATCH) return tooMany(body.length)
   // No session is demanded: who sends a request without one is served the plain path, which needs none.
   const ours = (inSession || isInitialize(body)) && (await isLegacyRequest(request, body))
   return ours
     ? sessions.handle(request, body, options.authInfo)
     : { passed: { ...options, parsedBody: body } }
+}
+
+function tooMany(count: number): Response {
+  const message = `A batch has at most ${MAX_BATCH} messages, and this one has ${count}. Nothing of it was done.`
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32600, message } }, { status: 400 })
 }

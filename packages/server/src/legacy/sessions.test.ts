@@ -133,6 +133,16 @@ describe('a session', () => {
     expect(kept.filter((record) => record !== undefined)).toHaveLength(2)
   })
 
+  it('takes no batch of more messages than a client has a use for', async () => {
+    await open()
+    const { sessionId = '' } = await httpLegacy(w.http.url, { version: '2025-03-26' })
+    const batch = (length: number) => Array.from({ length }, (_, id) => ({ ...ping, id }))
+    for (const headers of [{}, inSession(sessionId)]) {
+      expect((await raw('POST', headers, batch(100))).status).toBe(200)
+      expect((await raw('POST', headers, batch(101))).status).toBe(400)
+    }
+  })
+
   it('an id that is none of ours does not reach the store', async () => {
     await open()
     w.store.sessions.get = async (id) => {
