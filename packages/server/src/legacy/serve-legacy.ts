@@ -12,7 +12,7 @@ export interface Passed {
   readonly passed: LegacyOptions
 }
 
-/** Messages of one body, in the revisions that have batches (2025-03-26 basic, "Batching"): each may be looked up in the store. */
+/** Messages of one body (2025-03-26 basic, "Batching"), as the SDK bounds them too: answers and cancels do not reach it. */
 const MAX_BATCH = 100
 
 /** Revisions are dates, and those from here on have no sessions. */
