@@ -199,6 +199,28 @@ describe('everything else', () => {
     expect(await invoke(handler, event).answer()).toMatchObject({ head: { statusCode: 202 }, body: '\n' })
   })
 
+  it('ends when nothing is under way any more', async () => {
+    const { handler, invoke, server } = await open()
+    let drained = () => {}
+    vi.spyOn(server, 'drain').mockReturnValue(
+      new Promise((resolve) => {
+        drained = resolve
+      }),
+    )
+    const invocation = invoke(handler, mcpEvent('tools/list'))
+    const whole = invocation.answer()
+    await until(() => vi.mocked(server.drain).mock.calls.length > 0)
+    let over = false
+    const ends = invocation.ended.then(() => {
+      over = true
+    })
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(over).toBe(false)
+    drained()
+    expect((await whole).head.statusCode).toBe(200)
+    await ends
+  })
+
   it('that is no request is done as before, and its failure reaches Lambda', async () => {
     const { handler, invoke, store } = await open({ events: [async (event) => event === 'mine'] })
     for (const event of [{ runbridge: 'sweep' }, 'mine']) await invoke(handler, event).ended
