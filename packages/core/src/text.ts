@@ -49,12 +49,19 @@ export function quoted(text: string, maxBytes?: number): string {
   return JSON.stringify(oneLine(text, maxBytes))
 }
 
-/** `{path.to.value}` stands for that part of `values`: a string verbatim, anything else as JSON, absent as nothing. */
-export function fillTemplate(template: string, values: Json): string {
+/**
+ * `{path.to.value}` stands for that part of `values`: a string as it is, anything else as JSON, absent as nothing.
+ * @param shown what becomes of each where the text is read as ours
+ */
+export function fillTemplate(
+  template: string,
+  values: Json,
+  shown: (text: string) => string = (text) => text,
+): string {
   return template.replace(/\{([\w-]+(?:\.[\w-]+)*)\}/g, (_, path: string) => {
     const value = path.split('.').reduce<Json | undefined>(step, values)
     if (value === undefined) return ''
-    return typeof value === 'string' ? value : JSON.stringify(value)
+    return shown(typeof value === 'string' ? value : JSON.stringify(value))
   })
 }
 

@@ -39,6 +39,16 @@ describe('confirm', () => {
     expect(await w.server.service.sweep()).toEqual({ removed: 1, settled: 0 })
   })
 
+  it('shows arguments on one line and no longer than a person reads', async () => {
+    await open({ tools: [{ name: 'drop', confirm: { message: 'Drop {table}?' } }] })
+    const message = async (table: string) =>
+      (await call('drop', { table })).result.inputRequests.confirm.params.message
+    expect(await message('orders?\n\nA test; nothing is dropped.\u202e')).toBe(
+      'Drop orders? A test; nothing is dropped.?',
+    )
+    expect(await message('x'.repeat(5_000))).toBe(`Drop ${'x'.repeat(997)}…?`)
+  })
+
   it('is asked before anything starts; accepted, it starts', async () => {
     await open(CONFIRMED)
     const { result: asked } = await call('delete', { quantity: 3 })

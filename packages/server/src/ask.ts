@@ -4,6 +4,7 @@ import {
   fillTemplate,
   type InputResponse,
   type JsonObject,
+  oneLine,
   type ToolResult,
 } from '@runbridge/core'
 import { type ElicitRequest, elicitRequest, parseInputResponses } from '@runbridge/core/wire/ext-tasks'
@@ -63,11 +64,14 @@ export async function askBefore(
   if (problems.length > 0) return { kind: 'refuse', result: errorResult(invalidArguments(tool, problems)) }
   if (tool.confirm && answers[confirmKey(tool)] === undefined) {
     if (!caller.elicitation) throw lacks(caller, 'elicitation', cannotConfirm(tool))
-    const message = fillTemplate(tool.confirm.message, input)
+    const message = fillTemplate(tool.confirm.message, input, (value) => oneLine(value, MAX_SHOWN_BYTES))
     return put(app, tool, args, round, state, filled, { [confirmKey(tool)]: elicitRequest(message, CONFIRM) })
   }
   return { kind: 'go', input, ...(state && { taskId: state.taskId, runKey: state.runKey }) }
 }
+
+/** Of one argument in a question: a model wrote it, and what it says must not read as the question going on. */
+const MAX_SHOWN_BYTES = 1_000
 
 const CONFIRM = form(
   { confirm: { type: 'boolean', title: 'Start it', description: 'Nothing starts without.' } },
