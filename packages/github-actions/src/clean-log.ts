@@ -10,10 +10,11 @@ const MARKERS: Readonly<Record<string, string>> = {
 }
 
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z) ?/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it removes
-const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g
+const ANSI =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it removes
+  /\u009b[0-?]*[ -/]*[@-~]|\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all but the tab
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
 /** One line of a job's log: when it was printed, and what, without GitHub's own signs. */
 export interface LogLine {

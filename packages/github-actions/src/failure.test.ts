@@ -115,7 +115,7 @@ describe('a raw log', () => {
     '2026-01-02T03:04:06.1000000Z 2026-01-01T00:00:00Z its own time\t***',
     '2026-01-02T03:04:07.9000000Z ##[error]Process completed with exit code 1.',
     '2026-01-02T03:04:07.9500000Z Post job cleanup.',
-    'no time',
+    'no \u009b31mtime\u009b0m\u0085',
     '',
   ].join('\r\n')
 
