@@ -204,6 +204,18 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     ended.abort()
   }
 
+  /** One look for all who ask at that moment: nobody is asked who they are. */
+  let probing: Promise<string | undefined> | undefined
+  async function probe(): Promise<string | undefined> {
+    try {
+      await store.get({ owner: 'readyz', taskId: 'readyz' })
+      return undefined
+    } catch (err) {
+      log.warn({ err }, 'the store can not be reached')
+      return 'The task store can not be reached.'
+    }
+  }
+
   const server: RunbridgeServer = {
     service,
     limits,
@@ -236,13 +248,10 @@ export function createServer(options: RunbridgeOptions): RunbridgeServer {
     },
     async unready() {
       if (closing.signal.aborted) return 'This server is shutting down.'
-      try {
-        await store.get({ owner: 'readyz', taskId: 'readyz' })
-        return undefined
-      } catch (err) {
-        log.warn({ err }, 'the store can not be reached')
-        return 'The task store can not be reached.'
-      }
+      probing ??= probe().finally(() => {
+        probing = undefined
+      })
+      return probing
     },
     async drain() {
       await Promise.all([followers.stopped(), subscriptions.looked()])

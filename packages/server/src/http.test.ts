@@ -171,6 +171,17 @@ describe('health', () => {
   })
 })
 
+it('asks the store once for all probes of one moment', async () => {
+  await open()
+  const asked = vi.spyOn(w.store, 'get')
+  expect(await Promise.all(Array.from({ length: 50 }, () => w.server.unready()))).toEqual(
+    Array(50).fill(undefined),
+  )
+  expect(asked).toHaveBeenCalledTimes(1)
+  expect(await w.server.unready()).toBeUndefined()
+  expect(asked).toHaveBeenCalledTimes(2)
+})
+
 describe('a graceful end', () => {
   it('answers held calls with their task id, finishes starts under way, and leaves runs alone', async () => {
     await open()
