@@ -4,6 +4,8 @@ import {
   createRemoteJWKSet,
   type ExportedJWKSCache,
   errors,
+  type FlattenedJWSInput,
+  type JWSHeaderParameters,
   type JWTVerifyGetKey,
   jwksCache,
   type RemoteJWKSet,
@@ -29,17 +31,21 @@ export interface IssuerKeys {
 const FETCH_MS = 5_000
 /** Then they are fetched again, so that a key that was withdrawn stops counting. */
 const FRESH_MS = 600_000
+/** After a failure the issuer is left alone for so long, whoever sends tokens: each would be another request to it. */
+const PAUSE_MS = 1_000
 /** For so long kept keys go on counting while the issuer can't be reached: its outage is not ours at once. */
 const STALE_MS = 3_600_000
 
 /**
  * A new key is found by its `kid` when the first token signed with it arrives. Kept keys count for ten minutes,
- * and for an hour while the issuer can't be reached.
+ * and for an hour while the issuer can't be reached, which is then asked once a second at most.
  */
 export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, cooldownMs } = options
   const kept: ExportedJWKSCache | Record<string, never> = {}
+  const pauseMs = Math.min(PAUSE_MS, cooldownMs ?? PAUSE_MS)
   let opening: Promise<RemoteJWKSet> | undefined
+  let failed: { readonly at: number; readonly reason: unknown } | undefined
 
   async function open(): Promise<RemoteJWKSet> {
     const url = new URL(options.jwksUri ?? (await discover(issuer)))
@@ -60,18 +66,25 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
     return opening
   }
 
+  /** Among those that are kept. What does not fit them may fit newer ones, so that only a key says something. */
+  async function findKept(header: JWSHeaderParameters, token: FlattenedJWSInput, reason: unknown) {
+    const fresh = kept.jwks && Date.now() - (kept.uat ?? 0) < STALE_MS
+    const found = fresh && (await createLocalJWKSet(kept.jwks)(header, token).catch(() => undefined))
+    if (found) return found
+    throw reason instanceof RunbridgeError ? reason : unavailable(issuer, reason)
+  }
+
   return {
     async find(header, token) {
-      const remote = await opened()
+      if (failed && Date.now() - failed.at < pauseMs) return findKept(header, token, failed.reason)
       try {
-        return await remote(header, token)
-      } catch (thrown) {
-        if (saysSomethingOfTheToken(thrown)) throw thrown
-        const jwks = Date.now() - (kept.uat ?? 0) < STALE_MS ? remote.jwks() : undefined
-        if (!jwks) throw unavailable(issuer, thrown)
-        return createLocalJWKSet(jwks)(header, token).catch(() => {
-          throw unavailable(issuer, thrown)
-        })
+        const key = await (await opened())(header, token)
+        failed = undefined
+        return key
+      } catch (reason) {
+        if (saysSomethingOfTheToken(reason)) throw reason
+        failed = { at: Date.now(), reason }
+        return findKept(header, token, reason)
       }
     },
     async count() {

@@ -172,6 +172,23 @@ describe('keys', () => {
     await expect(verifier.verify(token)).resolves.toBeDefined()
   })
 
+  it('are not asked for by every token while the issuer is down', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const verifier = accepting({ cooldownMs: 30_000 })
+      const token = await issuer.token({ sub: 'ada' })
+      issuer.broken.set('/tenant/.well-known/openid-configuration', 503)
+      for (let sent = 0; sent < 5; sent += 1)
+        await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unavailable' })
+      expect(issuer.asked).toHaveLength(2)
+      issuer.broken.clear()
+      vi.setSystemTime(Date.now() + 1_000)
+      await expect(verifier.verify(token)).resolves.toBeDefined()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('kept ones go on counting while the issuer is down; an unknown one can not be told', async () => {
     const verifier = accepting()
     await verifier.verify(await issuer.token({ sub: 'ada' }))
@@ -197,6 +214,7 @@ describe('keys', () => {
       later(50)
       await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unavailable' })
       issuer.broken.clear()
+      later(1)
       await expect(verifier.verify(token)).resolves.toBeDefined()
       await issuer.rotate()
       await expect(verifier.verify(token)).resolves.toBeDefined()
