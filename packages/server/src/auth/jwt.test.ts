@@ -53,6 +53,8 @@ describe('a token that does not count', () => {
     ['another issuer', { sub: 'ada', iss: 'https://evil.example' }, 'an issuer that is not accepted'],
     ['an issuer with a slash more', { sub: 'ada', iss: 'http://127.0.0.1/tenant/' }, 'not accepted'],
     ['nobody', {}, 'names neither a subject nor a client'],
+    ['a number for a subject', { sub: 7 as never, client_id: 'app' }, 'is no text'],
+    ['null for a subject', { sub: null as never, client_id: 'app' }, 'is no text'],
     ['a subject longer than OpenID allows', { sub: 'a'.repeat(256) }, 'too long'],
   ])('%s', async (_name, claims, message) => {
     await expect(accepting().verify(await issuer.token(claims))).rejects.toMatchObject({

@@ -101,7 +101,9 @@ function claimedIssuer(token: string): string {
 
 function authInfoOf(token: string, payload: JWTPayload, issuer: JwtIssuer, toleranceMs: number): AuthInfo {
   const { sub, exp = 0 } = payload
-  const subject = typeof sub === 'string' && sub !== '' ? sub : undefined
+  // RFC 7519, 4.1.2. Taken for none, all the people of one client would be one owner.
+  if (sub !== undefined && typeof sub !== 'string') throw invalid('The subject of the token is no text')
+  const subject = sub !== '' ? sub : undefined
   const clientId = [payload.client_id, payload.azp, payload.cid].find((id) => typeof id === 'string') as
     | string
     | undefined
