@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
+
 const PREFIX = 'io.modelcontextprotocol/'
 const REVISION = '2026-07-28'
 
-/** What a client that knows tasks says of itself. */
-export const WITH_TASKS = { extensions: { [`${PREFIX}tasks`]: {} } }
+/** What a client declares that can ask a person and knows tasks, and one that knows none. */
+export const WITH_TASKS = { elicitation: {}, extensions: { [`${PREFIX}tasks`]: {} } }
+export const PLAIN = { elicitation: {} }
 
 /**
- * One request of MCP 2026-07-28 as it goes over HTTP, of a client without tasks where nothing else is said.
+ * One request of MCP 2026-07-28 as it goes over HTTP, of a client that can do nothing where nothing else is said.
  * @param {string} method
  * @param {Record<string, any>} params `name` or `taskId` goes into the headers too
  * @param {object} [clientCapabilities]
@@ -26,16 +29,22 @@ export function mcpRequest(method, params = {}, clientCapabilities = {}) {
       'mcp-method': method,
       ...(named !== undefined && { 'mcp-name': named }),
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: randomUUID(), method, params: { ...params, _meta } }),
   }
 }
 
 /**
- * The answer in a body, which is JSON or a stream of events that ends with it. Throws for an error.
- * @param {string} body
+ * The JSON-RPC response in a body, which is JSON or a stream of events that ends with it; null where it ended before.
+ * @param {string} body @returns {any}
  */
+export function mcpResponse(body) {
+  const json = body.startsWith('{') ? body : /^data: (.*"jsonrpc".*"(?:result|error)".*)$/m.exec(body)?.[1]
+  return JSON.parse(json ?? 'null')
+}
+
+/** Its result. Throws for an error. @param {string} body @returns {any} */
 export function mcpResult(body) {
-  const { result, error } = JSON.parse([...body.matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? body)
-  if (error) throw new Error(error.message)
-  return result
+  const response = mcpResponse(body)
+  if (response?.result === undefined) throw new Error(response?.error?.message ?? `No answer: ${body}`)
+  return response.result
 }

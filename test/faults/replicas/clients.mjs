@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { call, PLAIN } from '../call.mjs'
+import { PLAIN } from '../../bin/mcp-request.mjs'
+import { call } from '../call.mjs'
 
 /** What is asked of a run: its end, a question on the way, or to be stopped. */
 export const KINDS = /** @type {const} */ (['succeeds', 'fails', 'asks', 'lasts'])

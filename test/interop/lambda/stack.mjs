@@ -1,9 +1,11 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inflateRawSync } from 'node:zlib'
 import { dynamodbTable } from '@runbridge/stores/dynamodb'
 import { root } from '../../bin/command.mjs'
-import { CAPABILITIES, call as callMcp, PLAIN } from '../../faults/call.mjs'
+import { PLAIN, WITH_TASKS } from '../../bin/mcp-request.mjs'
+import { call as callMcp } from '../../faults/call.mjs'
 import { connect } from '../client.mjs'
 import { asRoot } from '../ministack.mjs'
 import {
@@ -106,7 +108,7 @@ export async function throughTheStack({ check, known }, ministack, { approvals, 
   const mcp = (
     /** @type {string} */ method,
     /** @type {object} */ params,
-    capabilities = /** @type {object} */ (CAPABILITIES),
+    capabilities = /** @type {object} */ (WITH_TASKS),
   ) => callMcp(front.url, method, params, capabilities)
   try {
     await check(
@@ -305,13 +307,14 @@ async function ringing({ call }, MetricName = 'nothing', Value = 0) {
 
 /** Makes a record expired, though not for time to live. @param {Ministack} ministack @param {string} table @param {any} item */
 async function expire({ call }, table, item) {
-  const plain = JSON.parse(item.plain.S)
+  const { packed, ...rest } = item
+  const record = JSON.parse(packed ? String(inflateRawSync(Buffer.from(packed.B, 'base64'))) : item.plain.S)
   const past = Date.now() - 60_000
   await call('dynamodb', 'PutItem', {
     TableName: table,
     Item: {
-      ...item,
-      plain: { S: JSON.stringify({ ...plain, endedAt: past, retainMs: 1 }) },
+      ...rest,
+      plain: { S: JSON.stringify({ ...record, endedAt: past, retainMs: 1 }) },
       due: { S: 'expires' },
       dueAt: { N: String(past) },
       ttl: { N: String(Math.floor(Date.now() / 1000) + 3600) },
