@@ -1,5 +1,7 @@
 import { RunbridgeError } from '@runbridge/core'
 import { afterEach, describe, expect, it } from 'vitest'
+import { bearerAuth } from '../auth/bearer-auth.js'
+import { createToken } from '../auth/static-tokens.js'
 import { createServer } from '../create-server.js'
 import { serveHttp } from '../http.js'
 import { httpLegacy, type LegacyClient } from '../testing/legacy-client.js'
@@ -94,6 +96,30 @@ describe('a session', () => {
     for (const [method, body] of [['POST', ping], ['GET'], ['DELETE']] as const)
       expect((await raw(method, as(tokens.bob as string), body)).status).toBe(404)
     expect((await raw('POST', as(tokens.alice as string), ping)).status).toBe(200)
+  })
+
+  it('tells no question to a token that may not answer it', async () => {
+    const [strong, weak] = [createToken(), createToken()]
+    const auth = bearerAuth({
+      tokens: [
+        { name: 'ada', sha256: strong.sha256, scopes: ['deploy'] },
+        { name: 'ada', sha256: weak.sha256 },
+      ],
+    })
+    const tools = [{ name: 'order', humanInput: 'elicitation' as const, scopes: ['deploy'] }]
+    await open({ tools, http: { auth } })
+    const capabilities = { elicitation: {} }
+    const client = await httpLegacy(w.http.url, { token: strong.token, capabilities })
+    await client.ask('tools/call', { name: 'order', arguments: {}, task: {} })
+    const run = await w.run()
+    const sessionId = client.sessionId as string
+    const other = await httpLegacy(w.http.url, { token: weak.token, capabilities, sessionId })
+    await other.listen()
+    await w.set(run, () => w.backend.openGate(run.runKey, { id: 'a' }))
+    await w.clock.advance(10_000)
+    await w.set(run, () => w.backend.set(run.runKey, { state: 'succeeded' }))
+    await other.found((message) => message.params?.status === 'completed')
+    expect(other.received.filter(({ message }) => message.method === 'elicitation/create')).toEqual([])
   })
 
   it('ends when nobody used it for its time, and not while its stream is open', async () => {

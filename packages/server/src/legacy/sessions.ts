@@ -161,9 +161,10 @@ export function createSessions(app: App, store: SessionStore, followers: Followe
     }
     const id = request.headers.get(SESSION_HEADER)
     if (id === null) return begin(request, body, authInfo)
-    const { owner } = identityOf(authInfo)
-    const session = await find(id, owner)
+    const identity = identityOf(authInfo)
+    const session = await find(id, identity.owner)
     if (!session) return refusal(404, -32001, 'Session not found; begin anew with an initialize request.')
+    session.identity = identity
     if (request.method !== 'DELETE') return serve(session, request, body, authInfo)
     await end(id)
     return new Response(null, { status: 204 })
