@@ -173,3 +173,9 @@ describe('the backends of owners', () => {
     expect(closed.sort()).toEqual(['ada', 'bob'])
   })
 })
+
+it('needs room for one owner', () => {
+  const own = fakeBackend({ clock, name: 'engine' })
+  const open = () => ({ backend: own })
+  expect(() => backendByOwner({ own, has: () => true, open, maxOwners: 0 })).toThrow('at least 1')
+})

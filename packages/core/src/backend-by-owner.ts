@@ -10,7 +10,7 @@ export interface BackendByOwnerOptions<W extends Workflow = Workflow> {
   readonly has: (owner: Owner) => boolean
   /** A backend of the same engine with the owner's credentials. What it throws refuses the call. */
   readonly open: (owner: Owner) => OpenBackend<W> | Promise<OpenBackend<W>>
-  /** How many owners' backends stay open; the one that was not used for the longest is closed. Default 100. */
+  /** How many owners' backends stay open; the one that was not used for the longest is closed. At least 1. Default 100. */
   readonly maxOwners?: number | undefined
 }
 
@@ -22,6 +22,12 @@ export function backendByOwner<W extends Workflow>(
   options: BackendByOwnerOptions<W>,
 ): Backend<W> & { close(): Promise<void> } {
   const { own, has, open, maxOwners = 100 } = options
+  if (!(maxOwners >= 1)) {
+    throw new RunbridgeError(
+      'misconfigured',
+      '`maxOwners` must be at least 1: the owner of a call needs a backend.',
+    )
+  }
   const owners = createOpenOwners(open, maxOwners)
 
   async function leaseFor(owner: Owner) {
