@@ -109,19 +109,18 @@ export async function checkAccess(
   const nowhere = executionArn(machine, `runbridge-check-${randomUUID()}`)
   const probed: Probed = { clients, machine, nowhere, context }
   const reports: AccessReport[] = []
-  await assumed(probed)
-  const needed =
-    features.includes('map_runs') && !(await mayCount(probed)) ? without(features, 'map_runs') : features
+  const needed = mayCount(await described(probed)) ? features : without(features, 'map_runs')
   for (const grant of permissionsFor(needed, stateMachineArn)) {
     reports.push({ ...grant, ...(await probe(grant, probed)) })
   }
   return reports
 }
 
-/** What clients throw of their own accord is about credentials that could not be had. */
-async function assumed({ clients, machine, context }: Probed): Promise<void> {
-  await describeStateMachine(clients.reads, machine, context).catch((thrown: unknown) => {
+/** Undefined where AWS does not tell. Throws what clients throw of their own accord: that credentials could not be had. */
+function described({ clients, machine, context }: Probed) {
+  return describeStateMachine(clients.reads, machine, context).catch((thrown: unknown) => {
     if (thrown instanceof RunbridgeError) throw thrown
+    return undefined
   })
 }
 
@@ -144,9 +143,8 @@ async function probe(grant: Grant, probed: Probed): Promise<Pick<AccessReport, '
 const without = (features: readonly Feature[], one: Feature) => features.filter((feature) => feature !== one)
 
 /** Whether the definition has a distributed Map, or can't be read: other Maps are counted by the history. */
-async function mayCount({ clients, machine, context }: Probed): Promise<boolean> {
-  const described = await describeStateMachine(clients.reads, machine, context).catch(() => undefined)
-  const definition = described?.definition === undefined ? undefined : parseJson(described.definition)
+function mayCount(machine: { readonly definition?: string | undefined } | undefined): boolean {
+  const definition = machine?.definition === undefined ? undefined : parseJson(machine.definition)
   return definition === undefined || hasDistributedMap(definition)
 }
 
