@@ -23,6 +23,12 @@ export type WireForm = (typeof WIRE_FORMS)[number]
 export type Owner = string
 export const LOCAL_OWNER: Owner = 'local'
 
+/**
+ * Of the longest task ids that we make, the sealed ones, in characters: anything longer is none of them and need not reach
+ * the store. Ids travel in headers, and through models.
+ */
+export const MAX_TASK_ID = 1_023
+
 /** One question that was put to the caller. Its key is never used again (ext-tasks, "Task Update Requests"). */
 export interface InputRecord {
   /** The gate's id plus the number of times it was asked. */

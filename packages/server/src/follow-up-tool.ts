@@ -1,4 +1,4 @@
-import type { JsonObject, JsonSchema, ToolResult } from '@runbridge/core'
+import { type JsonObject, type JsonSchema, MAX_TASK_ID, type ToolResult } from '@runbridge/core'
 import type { App } from './app.js'
 import type { InputRequired, Round } from './ask.js'
 import type { Caller } from './caller.js'
@@ -26,7 +26,7 @@ export interface FollowUp {
 export const TASK_ID: JsonSchema = {
   type: 'string',
   minLength: 1,
-  maxLength: 1023,
+  maxLength: MAX_TASK_ID,
   description: 'The task id, as given.',
 }
 

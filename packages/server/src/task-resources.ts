@@ -1,4 +1,11 @@
-import { isTerminal, type JsonObject, RunbridgeError, type Task, toolResult } from '@runbridge/core'
+import {
+  isTerminal,
+  type JsonObject,
+  MAX_TASK_ID,
+  RunbridgeError,
+  type Task,
+  toolResult,
+} from '@runbridge/core'
 import type { App } from './app.js'
 import type { Caller } from './caller.js'
 import { hasLog, LOG_LIMITS, type LogRange, readLog, someLog } from './read-log.js'
@@ -18,8 +25,6 @@ export interface ResourceContents {
 }
 
 const TASKS_URI = 'runbridge://tasks'
-/** Of the longest ids, in characters; anything longer is none of them and need not reach the store. */
-const MAX_ID = 1_023
 /** Tasks in the list of them. */
 const LISTED = 100
 
@@ -34,7 +39,7 @@ export function parseTaskUri(uri: string): TaskResource | undefined {
   const [, id = '', kind, query = ''] =
     /^runbridge:\/\/tasks\/([^/?#]+)\/(result|log)(?:\?([^#]*))?$/.exec(uri) ?? []
   const taskId = decoded(id)
-  if (!taskId || taskId.length > MAX_ID || (kind === 'result' && query !== '')) return undefined
+  if (!taskId || taskId.length > MAX_TASK_ID || (kind === 'result' && query !== '')) return undefined
   if (kind === 'result') return { kind, taskId }
   const range: { -readonly [K in keyof LogRange]: number } = { offset: 0, limit: LOG_LIMITS.default }
   for (const [name, value] of new URLSearchParams(query)) {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { MAX_TASK_ID } from '@runbridge/core'
 import { NOON, storeSuite, taskRecord } from '@runbridge/core/testing'
 import fc from 'fast-check'
 import * as vitest from 'vitest'
 import { describe, expect, it } from 'vitest'
-import { MAX_ID_CHARACTERS, sealed } from './sealed.js'
+import { sealed } from './sealed.js'
 
 const now = () => NOON
 const key = () => randomBytes(32).toString('base64')
@@ -87,7 +88,7 @@ describe('sealed', () => {
         async (tool, workflow, id) => {
           const record = taskRecord({ tool, workflow, run: { id, attempt: 1 } })
           const started = await store.create(record).catch(() => 'refused')
-          if (started === 'created') expect(idOf(store, record).length).toBeLessThanOrEqual(MAX_ID_CHARACTERS)
+          if (started === 'created') expect(idOf(store, record).length).toBeLessThanOrEqual(MAX_TASK_ID)
         },
       ),
     )

@@ -1,5 +1,6 @@
 import {
   byteLength,
+  MAX_TASK_ID,
   RunbridgeError,
   type SecretStore,
   type StoreCapability,
@@ -27,11 +28,9 @@ export interface SealedOptions {
 }
 
 const PREFIX = 'tsk_'
-/** Ids travel in headers, and through models. */
-export const MAX_ID_CHARACTERS = 1_023
 /** Room for the id of any engine's run: a Step Functions ARN has at most 256 characters or so. */
 const RUN_ID_ROOM_BYTES = 300
-const MAX_PACKED_BYTES = Math.floor(((MAX_ID_CHARACTERS - PREFIX.length) * 3) / 4) - OVERHEAD_BYTES
+const MAX_PACKED_BYTES = Math.floor(((MAX_TASK_ID - PREFIX.length) * 3) / 4) - OVERHEAD_BYTES
 
 const NOTHING_KEPT = 'the sealed store keeps no records: a task’s id is all that there is of it'
 const LACKS: Readonly<Record<StoreCapability, string>> = {
@@ -67,10 +66,10 @@ export function sealed({
 
   function idOf(record: TaskRecord): string {
     const id = PREFIX + ring.seal(pack(record), context(record.owner)).toString('base64url')
-    if (id.length <= MAX_ID_CHARACTERS) return id
+    if (id.length <= MAX_TASK_ID) return id
     throw new RunbridgeError(
       'too_large',
-      `A sealed task id has at most ${MAX_ID_CHARACTERS} characters, and this one would have ${id.length}: the run’s id is too long.`,
+      `A sealed task id has at most ${MAX_TASK_ID} characters, and this one would have ${id.length}: the run’s id is too long.`,
     )
   }
 
@@ -93,7 +92,7 @@ export function sealed({
 
     async get({ owner, taskId }) {
       whileOpen()
-      if (!taskId.startsWith(PREFIX) || taskId.length > MAX_ID_CHARACTERS) return undefined
+      if (!taskId.startsWith(PREFIX) || taskId.length > MAX_TASK_ID) return undefined
       const text = taskId.slice(PREFIX.length)
       const bytes = Buffer.from(text, 'base64url')
       // Buffer skips what is not base64url: each task has one text.

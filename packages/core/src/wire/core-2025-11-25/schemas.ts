@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { parse } from '../../parse.js'
+import { MAX_TASK_ID } from '../../task.js'
 
-/** Longer than any id of ours, so that nothing longer need reach the store. */
-const MAX_TASK_ID = 1_023
 const MAX_CURSOR = 4096
 
 const taskParams = z.looseObject({ taskId: z.string().min(1).max(MAX_TASK_ID) })

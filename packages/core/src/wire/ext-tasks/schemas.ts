@@ -2,9 +2,8 @@ import * as z from 'zod'
 import { parseElicitResult } from '../../elicitation.js'
 import { parse } from '../../parse.js'
 import type { InputResponse } from '../../service/task-service.js'
+import { MAX_TASK_ID } from '../../task.js'
 
-/** Ids are ours, sealed ones the longest; anything longer is none of them and need not reach the store. */
-const MAX_TASK_ID = 1_023
 /** More answers than any task asks questions. */
 const MAX_RESPONSES = 100
 
